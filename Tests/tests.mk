@@ -129,6 +129,16 @@ test-worker: setup
 	$(RELEASE) --product thumbs
 	python3 -B Tests/Scripts/worker.py "$$($(RELEASE) --show-bin-path)/thumbs" $(SECTIONS)
 
+BUCKETS := .build-buckets
+## Moves images between buckets of a server in Python, and kills the command several times; takes a minute. The first run
+## installs the server.
+test-buckets: PACKAGES += python3-venv
+test-buckets: setup
+	$(SWIFT) build --product thumbs
+	test -x $(BUCKETS)/bin/moto_server || { python3 -m venv $(BUCKETS) && \
+	  $(BUCKETS)/bin/pip install -q 'moto[s3,server]==5.1.*' boto3 pillow; }
+	$(BUCKETS)/bin/python -B Tests/Scripts/buckets.py "$$($(SWIFT) build --show-bin-path)/thumbs"
+
 # The virtual environment of the Python package is kept between runs.
 PYTHON := .build-python
 PYTEST = THUMBS_BINARY=$(THUMBS_BINARY) ../$(PYTHON)/venv/bin/python -B -m pytest -q

@@ -177,6 +177,14 @@ import Testing
     #expect(transport.requests.map(\.source.host) == ["config.example", "packages.example"])
   }
 
+  @Test func `The example of BucketAccess names a server and its key`() throws {
+    var configuration = Downloader.Configuration()
+    var store = BucketAccess.Store(endpoint: "http://127.0.0.1:9000")
+    store.key = BucketAccess.Key(accessKey: "minio", secretKey: "minio-secret")
+    configuration.buckets = BucketAccess(s3: store)
+    #expect(configuration.buckets != nil)
+  }
+
   // MARK: An example that would use the network: it only needs to compile
 
   private func exampleOfDownloader() async throws {

@@ -9,6 +9,7 @@ and no line of output may be over 120 columns. With --write, the documents are u
 import os
 import pathlib
 import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -42,12 +43,29 @@ def missing_files(document, text):
     return [link for link in links if not (document.parent / link).is_file()]
 
 
-def shell_in(folder):
+def free_port():
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        return server.getsockname()[1]
+
+
+def start_buckets(folder):
+    """Starts a server with buckets. Returns its process and the variables that give access to it."""
+    port = free_port()
+    program = [sys.executable, "-B", ROOT / "Tests/Servers/s3.py", str(port), f"{folder}/buckets.log"]
+    server = subprocess.Popen(program, stdout=subprocess.PIPE)
+    server.stdout.readline()
+    return server, {
+        "no_proxy": "127.0.0.1", "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}", "AWS_REGION": "test-region-1",
+        "AWS_ACCESS_KEY_ID": "AKIDPERMANENT", "AWS_SECRET_ACCESS_KEY": "permanent/secret+key"}
+
+
+def shell_in(folder, variables):
     """A function that runs commands in a fresh directory with the examples."""
     (folder / "Examples").symlink_to(ROOT / "Examples")
     environment = dict(
         os.environ, PATH=f"{pathlib.Path(sys.argv[1]).resolve().parent}:{os.environ['PATH']}", HOME=f"{folder}/home",
-        NO_COLOR="1")
+        NO_COLOR="1", **variables)
     for name in ["THUMBS_CACHE_DIR", "XDG_CACHE_HOME"]:
         environment.pop(name, None)
 
@@ -59,9 +77,9 @@ def shell_in(folder):
     return shell
 
 
-def run_commands(document, folder):
+def run_commands(document, folder, variables):
     """Runs the commands of a document. Returns its text with the actual output, and the number of failures."""
-    text, shell, failures = document.read_text(), shell_in(folder), 0
+    text, shell, failures = document.read_text(), shell_in(folder, variables), 0
     for link in missing_files(document, text):
         failures += 1
         print(f"{document.name} links to a missing file: {link}")
@@ -89,7 +107,11 @@ def main():
     total = 0
     for document in DOCUMENTS:
         with tempfile.TemporaryDirectory(prefix="thumbs-readme-") as folder:
-            written, failures = run_commands(document, pathlib.Path(folder))
+            server, variables = start_buckets(f"{folder}")
+            try:
+                written, failures = run_commands(document, pathlib.Path(folder), variables)
+            finally:
+                server.kill()
         if "--write" in sys.argv:
             document.write_text(written)
             continue

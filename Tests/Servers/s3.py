@@ -6,7 +6,9 @@ request is refused with 403 if the signature or the digest is wrong, if x-amz-co
 signature does not cover Host and every other field that matters, or if the date is old. LOG gets a line per request:
 method, path, status, and the reason of a refusal.
 
-Objects are kept in memory. PUT with If-None-Match: * responds with 412 if the object exists.
+Objects are kept in memory, with their type and metadata. GET knows ranges, If-None-Match and ListObjectsV2, two keys
+per page. PUT with If-None-Match: * responds with 412 if the object exists. The bucket "public" needs no signature, the
+bucket "abroad" is in another region, and the bucket "limited" wants a pause before the second request of each path.
 """
 import datetime
 import hashlib
@@ -17,9 +19,12 @@ import sys
 import threading
 import urllib.parse
 
-REGION = "test-region-1"
+REGION, ABROAD = "test-region-1", "test-region-2"
+PAGE = 2
+REFUSED = b"<?xml version='1.0'?><Error><Code>SignatureDoesNotMatch</Code><Message>No.</Message></Error>"
 # The secret keys by access key; the second one is temporary and needs its session token.
-KEYS = {"AKIDPERMANENT": ("permanent/secret+key", None), "ASIATEMPORARY": ("temporary/secret+key", "a/token+of==")}
+KEYS = {"AKIDPERMANENT": ("permanent/secret+key", None), "ASIATEMPORARY": ("temporary/secret+key", "a/token+of=="),
+        "GOOG1PERMANENT": ("hmac/secret+key", None)}
 CREDENTIAL = re.compile(
     r"AWS4-HMAC-SHA256 Credential=([^/]+)/(\d{8})/([^/]+)/s3/aws4_request, ?"
     r"SignedHeaders=([a-z0-9;-]+), ?Signature=([0-9a-f]{64})")
@@ -56,7 +61,8 @@ def refusal(method, target, fields, body):
     if not match:
         return "no signature"
     access, day, region, names, given = match.groups()
-    if access not in KEYS or region != REGION:
+    home = "auto" if access.startswith("GOOG") else ABROAD if target.startswith("/abroad/") else REGION
+    if access not in KEYS or region != home:
         return "unknown key or region"
     secret, token = KEYS[access]
     signed = names.split(";")
@@ -79,32 +85,80 @@ def refusal(method, target, fields, body):
     return None
 
 
+def encoded(key):
+    return urllib.parse.quote(key, safe="/-_.~")
+
+
 class Store(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    objects, lock, log = {}, threading.Lock(), None
+    # (bytes, fields) by path.
+    objects, seen, lock, log = {}, set(), threading.Lock(), None
 
     def handle_request(self):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         fields = {name.lower(): value for name, value in self.headers.items()}
-        reason = refusal(self.command, self.path, fields, body)
+        is_public = self.path.startswith("/public/") and "authorization" not in fields
+        reason = None if is_public else refusal(self.command, self.path, fields, body)
         with self.lock:
-            status, reply = (403, b"") if reason else self.perform(fields, body)
+            status, reply, extra = self.respond(reason, fields, body)
             self.log.write(f"{self.command} {self.path} {status} {reason or ''}\n")
             self.log.flush()
         self.send_response(status)
         self.send_header("Content-Length", str(len(reply)))
+        for name, value in extra.items():
+            self.send_header(name, value)
         self.end_headers()
         self.wfile.write(reply)
 
     do_GET = do_PUT = handle_request
 
-    def perform(self, fields, body):
-        if self.command == "GET":
-            return (200, self.objects[self.path]) if self.path in self.objects else (404, b"")
-        if fields.get("if-none-match") == "*" and self.path in self.objects:
-            return 412, b""
-        self.objects[self.path] = body
-        return 200, b""
+    def respond(self, reason, fields, body):
+        if reason:
+            is_abroad = self.path.startswith("/abroad/") and f"/{REGION}/" in fields.get("authorization", "")
+            return (400, b"", {"x-amz-bucket-region": ABROAD}) if is_abroad else (403, REFUSED, {})
+        if self.path.startswith("/limited/") and self.path not in self.seen:
+            self.seen.add(self.path)
+            return 503, b"", {"Retry-After": "0"}
+        path, _, query = self.path.partition("?")
+        if query:
+            return self.list(path, urllib.parse.parse_qs(query, keep_blank_values=True))
+        return self.perform(path, fields, body)
+
+    def list(self, path, query):
+        """ListObjectsV2; the token is the last key of the page before."""
+        bucket = path.strip("/")
+        prefix, start = query.get("prefix", [""])[0], query.get("continuation-token", [""])[0]
+        if query.get("list-type") != ["2"] or query.get("encoding-type") != ["url"]:
+            return 400, b"", {}
+        names = [urllib.parse.unquote(name).split("/", 2)[2] for name in self.objects if name.startswith(f"/{bucket}/")]
+        keys = sorted(key for key in names if key.startswith(prefix) and key > start)
+        size = min(PAGE, int(query.get("max-keys", ["1000"])[0]))
+        items = "".join(
+            f"<Contents><Key>{encoded(key)}</Key><Size>{len(self.objects['/' + bucket + '/' + encoded(key)][0])}</Size>"
+            "<StorageClass>STANDARD</StorageClass></Contents>" for key in keys[:size])
+        token = f"<NextContinuationToken>{keys[size - 1]}</NextContinuationToken>" if len(keys) > size else ""
+        text = ('<?xml version="1.0" encoding="UTF-8"?>\n<ListBucketResult '
+                'xmlns="http://s3.amazonaws.com/doc/2006-03-01/">'
+                f"<Name>{bucket}</Name><Prefix>{encoded(prefix)}</Prefix><EncodingType>url</EncodingType>{items}"
+                f"<IsTruncated>{str(bool(token)).lower()}</IsTruncated>{token}</ListBucketResult>")
+        return 200, text.encode(), {"Content-Type": "application/xml"}
+
+    def perform(self, path, fields, body):
+        if self.command == "PUT":
+            if fields.get("if-none-match") == "*" and path in self.objects:
+                return 412, b"", {}
+            kept = {name: value for name, value in fields.items()
+                    if name.startswith("x-amz-meta-") or name == "content-type"}
+            self.objects[path] = body, kept | {"ETag": f'"{hashlib.md5(body).hexdigest()}"'}
+            return 200, b"", {}
+        if path not in self.objects:
+            return 404, b"", {}
+        body, extra = self.objects[path]
+        if fields.get("if-none-match") == extra["ETag"]:
+            return 304, b"", extra
+        if fields.get("range") == "bytes=0-0":
+            return 206, body[:1], extra | {"Content-Range": f"bytes 0-0/{len(body)}"}
+        return 200, body, extra
 
     def log_message(self, *_):
         pass
@@ -122,7 +176,9 @@ def check():
 def main():
     check()
     Store.log = open(sys.argv[2], "w", encoding="utf-8")
-    http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Store).serve_forever()
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Store)
+    print("ready", flush=True)
+    server.serve_forever()
 
 
 if __name__ == "__main__":

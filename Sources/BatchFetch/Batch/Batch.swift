@@ -109,12 +109,29 @@ public struct Batch<Elements: Sequence & Sendable>: Sendable where Elements.Elem
     completion: @escaping @Sendable (BatchSummary) -> Void = { _ in },
     begin: @escaping @Sendable (Elements.Element) -> Void = { _ in }
   ) -> BatchRun {
-    let engine = BatchEngine(self, queue: queue, progress: progress, begin: begin) { element, outcome in
-      let prepared = prepare(element, outcome)
-      return { item, acknowledge in
+    start(
+      on: queue, prepare: prepare,
+      eventually: { item, prepared, acknowledge in
         each(item, prepared)
         acknowledge()
-      }
+      }, progress: progress, completion: completion, begin: begin)
+  }
+
+  /// Starts the batch with a last step that may end later, as that of an upload.
+  ///
+  /// - Parameter each: Called once for each element. The place of the element in the window is free when it has called
+  ///   `acknowledge`, which it must do exactly once, on any thread.
+  @discardableResult
+  package func start<Prepared: Sendable>(
+    on queue: DispatchQueue? = nil,
+    prepare: @escaping @Sendable (Elements.Element, Result<ThumbnailSet, FetchFailure>) -> Prepared,
+    eventually each: @escaping @Sendable (Element, Prepared, _ acknowledge: @escaping @Sendable () -> Void) -> Void,
+    progress: BatchProgress.Handler? = nil, completion: @escaping @Sendable (BatchSummary) -> Void = { _ in },
+    begin: @escaping @Sendable (Elements.Element) -> Void = { _ in }
+  ) -> BatchRun {
+    let engine = BatchEngine(self, queue: queue, progress: progress, begin: begin) { element, outcome in
+      let prepared = prepare(element, outcome)
+      return { item, acknowledge in each(item, prepared, acknowledge) }
     }
     engine.start(completion: completion)
     return BatchRun(group: engine.group) { engine.cancel() }

@@ -9,9 +9,8 @@ internal import ImageCache
 struct RemoteLocation: Sendable {
   /// A key for S3.
   struct Signer: Sendable {
-    let signature: RequestSignature
-    /// The token of temporary credentials; nil for permanent ones.
-    let sessionToken: String?
+    let key: BucketAccess.Key
+    let region: String
   }
 
   /// The URL of all objects up to their names, without credentials. Ends with a slash.
@@ -49,7 +48,7 @@ struct RemoteLocation: Sendable {
 
   /// Returns the request that reads the object called `name`.
   func get(_ name: String, limits: TransferLimits) throws(FetchFailure) -> TransferRequest {
-    try request(name, body: [], limits: limits)
+    try request(name, body: nil, limits: limits)
   }
 
   /// Returns the request that writes the object called `name`.
@@ -57,31 +56,21 @@ struct RemoteLocation: Sendable {
     _ bytes: [UInt8], as name: String, _ condition: RemoteObject.Condition, limits: TransferLimits
   ) throws(FetchFailure) -> TransferRequest {
     var request = try request(name, body: bytes, limits: limits)
-    request.upload = bytes
     request.headerFields[.contentType] = "application/octet-stream"
     if condition == .absent { request.headerFields[.ifNoneMatch] = "*" }
     return request
   }
 
   private func request(
-    _ name: String, body: [UInt8], limits: TransferLimits
+    _ name: String, body: [UInt8]?, limits: TransferLimits
   ) throws(FetchFailure) -> TransferRequest {
     var source = try SourceURL(prefix + name)
     source.credentials = credentials
     var request = TransferRequest(source: source, limits: limits)
     request.headerFields[.userAgent] = "thumbs/\(Downloader.version)"
-    guard let signer else { return request }
-    request.signature = signer.signature
-    request.headerFields.set("x-amz-content-sha256", to: BodyDigest(of: body).description)
-    if let token = signer.sessionToken { request.headerFields.set("x-amz-security-token", to: token) }
+    request.upload = body
+    if let signer { request.sign(with: signer.key, region: signer.region) }
     return request
-  }
-}
-
-extension HTTPFields {
-  /// Sets the field called `name`, which must be a valid name.
-  fileprivate mutating func set(_ name: String, to value: String) {
-    if let name = HTTPField.Name(name) { self[name] = value }
   }
 }
 
@@ -93,21 +82,14 @@ extension RemoteLocation {
     let parts = url.dropFirst("s3://".count).split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     let path = try Self.path(parts[0])
     let parameters = try Self.parameters(parts.count == 2 ? parts[1] : "")
-    func variable(_ names: String...) -> String? { names.lazy.compactMap { environment[$0] }.first { !$0.isEmpty } }
-    let region = parameters["region"] ?? variable("AWS_REGION", "AWS_DEFAULT_REGION") ?? "us-east-1"
-    let endpoint = try Self.endpoint(
-      parameters["endpoint"] ?? variable("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
-        ?? "https://s3.\(region).amazonaws.com")
-    guard let accessKey = variable("AWS_ACCESS_KEY_ID"), let secretKey = variable("AWS_SECRET_ACCESS_KEY") else {
+    var store = try BucketAccess.Store.s3(environment)
+    if let endpoint = parameters["endpoint"] { store.endpoint = endpoint }
+    if let region = parameters["region"] { store.region = region }
+    guard let key = store.key else {
       throw FetchFailure(.badURL, "For s3://, set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment.")
     }
-    guard Self.isPlain(region), !region.contains("/") else {
-      throw FetchFailure(.badURL, "The region of s3:// may contain only letters, digits and - . _")
-    }
-    let signature = RequestSignature(region: region, accessKey: accessKey, secretKey: secretKey)
-    self.init(
-      prefix: "\(endpoint)/\(path)/",
-      signer: Signer(signature: signature, sessionToken: variable("AWS_SESSION_TOKEN")))
+    let server = try store.server(of: .s3, region: store.region)
+    self.init(prefix: "\(server)\(path)/", signer: Signer(key: key, region: store.region))
   }
 
   /// Returns the bucket and the prefix as a path that needs no encoding.
@@ -134,16 +116,5 @@ extension RemoteLocation {
       parameters[String(parts[0])] = value
     }
     return parameters
-  }
-
-  /// Returns the URL of the server without a final slash.
-  private static func endpoint(_ text: String) throws(FetchFailure) -> String {
-    let source = try? SourceURL(text)
-    guard let source, !source.scheme.isLocal, source.credentials == nil,
-      source.pathAndQuery == "/"
-    else {
-      throw FetchFailure(.badURL, "The endpoint of s3:// must be a URL such as https://host:9000, without a path.")
-    }
-    return String(source.description.dropLast())
   }
 }

@@ -39,6 +39,8 @@ package final class DownloadContext: Sendable {
   let hasRates: Bool
   let metrics: DownloadMetrics
   package let transport: any Transport
+  /// The same transport, if it can reach buckets.
+  private let buckets: BucketTransport?
   package let configuration: Downloader.Configuration
   /// True once later downloads fail.
   let isShutDown = Atomic(false)
@@ -50,7 +52,8 @@ package final class DownloadContext: Sendable {
   private let clock: any Clock<Duration>
 
   init(_ configuration: Downloader.Configuration, transport: any Transport) {
-    self.transport = transport
+    buckets = configuration.buckets.map { BucketTransport($0, over: transport) }
+    self.transport = buckets ?? transport
     self.configuration = configuration
     elapsed = configuration.clock.stopwatch()
     queue = TransferQueue(configuration.schedule, clock: configuration.clock, now: elapsed)
@@ -119,6 +122,7 @@ package final class DownloadContext: Sendable {
     transfer.headerFields = fields(of: request, to: trail, continuing: partial)
     transfer.elapsed = elapsed
     transfer.responses = request.responses
+    transfer.action = request.action
     transfer.addsCredentials = trail.isAtOriginalHost
     transfer.cookies = trail.cookies.field(for: trail.hop)
     let transport: any Transport = trail.hop.scheme.isLocal ? fileTransport : transport
@@ -316,6 +320,10 @@ extension DownloadContext {
   private func check(_ request: DownloadRequest) throws(FetchFailure) {
     guard !isShutDown.load(ordering: .acquiring) else { throw .cancelled }
     try (request.files ?? files).check(request.source)
+    if request.source.scheme.isBucket {
+      guard let buckets else { throw FetchFailure(.blockedScheme, "Reading objects of buckets is not allowed.") }
+      try buckets.check(request.source)
+    }
     try request.headerFields.checkFraming()
   }
 
@@ -337,7 +345,7 @@ extension DownloadContext {
       if !callers.isEmpty { state.didFinish(job, result) }
       return callers
     }
-    if !callers.isEmpty, !job.request.isRobotsFile { metrics.record(result) }
+    if !callers.isEmpty, !job.request.isRobotsFile, job.request.action == .read { metrics.record(result) }
     for caller in callers { caller.ended(result) }
   }
 }

@@ -54,6 +54,8 @@ public struct DownloadRequest: Sendable {
   /// none.
   public var timeout: Duration?
 
+  /// The purpose of a request to a bucket. Default ``BucketAction/read``.
+  package var action = BucketAction.read
   /// Identifies the inspection: callers with different ones never share a download. Default nil: the first one counts.
   package var inspectionID: Int?
   /// The file for the body; nil to keep it in memory.
@@ -79,6 +81,7 @@ public struct DownloadRequest: Sendable {
   /// So is whatever else changes the outcome.
   package struct Key: Hashable, Sendable {
     let source: SourceURL
+    let action: BucketAction
     let headerFields: HTTPFields
     let accept: String
     let freshTarget: String?
@@ -97,7 +100,7 @@ public struct DownloadRequest: Sendable {
 
   var key: Key {
     Key(
-      source: source, headerFields: headerFields, accept: accept, freshTarget: freshTarget,
+      source: source, action: action, headerFields: headerFields, accept: accept, freshTarget: freshTarget,
       isRobotsFile: isRobotsFile, responses: responses, limits: limits, addresses: addresses, retry: retry,
       modifier: modifier,
       inspectionID: inspectionID, file: part?.target)

@@ -188,6 +188,8 @@ extension Downloader {
     /// Permission to read `file` URLs. Without it, they fail with `blocked_scheme`; with it, ``FileTransport`` reads
     /// them instead of the downloader's own transport. Default ``FileAccess/refused``.
     public var files = FileAccess.refused
+    /// The access to buckets, for `s3://` and `gs://` URLs. Default nil: they fail with `blocked_scheme`.
+    public var buckets: BucketAccess?
     /// The clock for pauses and progress intervals. Default: the continuous clock.
     public var clock: any Clock<Duration> = ContinuousClock()
     /// The receiver of the metrics of the downloader, and of whatever uses it. Default nil: the

@@ -57,16 +57,19 @@ package struct RedirectChain {
 
   /// Follows the redirect `response` to `location`.
   ///
-  /// - Throws: `too_many_redirects`, `bad_url`, or `blocked_scheme` for a scheme other than http and https and for a
-  ///   redirect from https to http.
+  /// - Throws: `too_many_redirects`, `bad_url`, or `blocked_scheme` for a scheme other than http and https, for a
+  ///   redirect from https to http, and for one of a bucket.
   mutating func follow(_ location: [UInt8], in response: HTTPResponse) throws(FetchFailure) {
     guard redirects.count < limit else {
       throw FetchFailure(.tooManyRedirects, "The request exceeded the redirect limit of \(limit).")
     }
+    guard !hop.scheme.isBucket else {
+      throw FetchFailure(.blockedScheme, "Redirects of buckets are not followed.")
+    }
     var next = try SourceURL(location, relativeTo: hop)
     switch next.scheme {
-    case .file, .data:
-      throw FetchFailure(.blockedScheme, "Redirects to local files and data: URLs are not followed.")
+    case .file, .data, .s3, .gs:
+      throw FetchFailure(.blockedScheme, "Redirects to local files, data: URLs and buckets are not followed.")
     case .http where hop.scheme == .https:
       throw FetchFailure(.blockedScheme, "Redirects from https to http are not followed.")
     case .http, .https: break

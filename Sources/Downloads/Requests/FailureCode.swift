@@ -45,7 +45,7 @@ extension FailureCode {
     .badURL, .badField, .blockedScheme, .blockedAddress, .blockedRobots, .hostUnavailable, .dnsNotFound, .dnsTemporary,
     .connectFailed, .tls, .timeoutConnect, .timeoutFirstByte, .timeoutTotal, .stalled, .connectionLost,
     .fileUnreadable, .tooManyRedirects, .badEncoding, .tooLargeBytes, .emptyBody, .truncated, .requestFailed,
-    .hashMismatch, .outputFailed, .outputUnavailable, .outputConflict, .cancelled,
+    .hashMismatch, .wrongRegion, .outputFailed, .outputUnavailable, .outputConflict, .cancelled,
   ]
 
   /// The URL is invalid.
@@ -95,6 +95,8 @@ extension FailureCode {
   public static let requestFailed = FailureCode("request_failed", isRetryable: false, contact: .none)
   /// The bytes are not those that the request expects.
   public static let hashMismatch = FailureCode("hash_mismatch", isRetryable: false, contact: .reached)
+  /// The bucket is in another region. The next attempt goes there.
+  public static let wrongRegion = FailureCode("wrong_region", isRetryable: true, contact: .reached)
   /// The output file could not be written.
   public static let outputFailed = FailureCode("output_failed", isRetryable: false, contact: .reached)
   /// The output file could not be written for a temporary reason: a full disk, or too many open files.

@@ -67,7 +67,7 @@ struct ParsedURL {
       throw FetchFailure(.badURL, "The URL is not absolute: \(shown.quotedForMessage)")
     }
     let text = String(decoding: name, as: UTF8.self).lowercased()
-    if let scheme = SourceURL.Scheme(rawValue: text), scheme != .data { return scheme }
+    if let scheme = SourceURL.Scheme(rawValue: text), [.http, .https, .file].contains(scheme) { return scheme }
     // The standard reads `host:80/a` as a URL with the scheme `host`. People mean a host and its port.
     guard base != nil || rest.starts(with: "//".utf8) || opaqueSchemes.contains(text) else {
       throw FetchFailure(.badURL, "The URL is not absolute: \(shown.quotedForMessage)")

@@ -16,15 +16,21 @@ public struct SourceURL: Hashable, Sendable {
     case file
     /// The bytes are in the URL itself.
     case data
+    /// An object in a bucket of Amazon S3, or of a server with the same interface.
+    case s3
+    /// An object in a bucket of Google Cloud Storage.
+    case gs
 
     /// True if no request is needed for the bytes.
     package var isLocal: Bool { self == .file || self == .data }
+    /// True for an object in a bucket. See ``BucketAccess``.
+    package var isBucket: Bool { self == .s3 || self == .gs }
   }
 
   /// The protocol of the URL.
   public let scheme: Scheme
   /// The host, with its port unless that is the default of the scheme, and without a final dot. The rule for IP
-  /// addresses, robots.txt, limits and delays apply to this value. Empty for files.
+  /// addresses, robots.txt, limits and delays apply to this value. Empty for files, and the bucket for objects.
   public let host: String
   /// The canonical URL without credentials, for caches, reports and people.
   public let description: String
@@ -46,12 +52,14 @@ public struct SourceURL: Hashable, Sendable {
   /// Creates the canonical form of `text`, which may contain spaces and non-ASCII letters.
   ///
   /// - Throws: `bad_url` if `text` is not an absolute URL or longer than ``maxLength``, `blocked_scheme` for schemes
-  ///   other than http, https, file and data.
+  ///   other than http, https, file, data, s3 and gs.
   public init(_ text: String) throws(FetchFailure) {
     if let data = try DataURL(text) {
       self.init(data)
     } else if text.utf8.count <= Self.maxLength, let canonical = CanonicalURL(text) {
       self.init(canonical, text)
+    } else if let object = try BucketURL(text) {
+      self.init(object)
     } else {
       try self.init(parsing: text)
     }
@@ -60,6 +68,12 @@ public struct SourceURL: Hashable, Sendable {
   private init(_ url: DataURL) {
     (scheme, host, parts, hasFinalDot, credentials) = (.data, "", HostParts(of: ""), false, nil)
     (description, data) = (url.description, url.bytes)
+  }
+
+  private init(_ object: BucketURL) {
+    (scheme, host, hasFinalDot, credentials, data) = (object.scheme, object.bucket, false, nil, nil)
+    parts = HostParts(of: object.bucket)
+    description = object.description
   }
 
   /// Parses `text`, whether it is canonical or not.
@@ -205,6 +219,33 @@ extension String {
     // Bytes, because a character has no greatest length.
     utf8.contains(UInt8(ascii: "@"))
       ? "(not shown: it may contain a password)" : "\"\(String(decoding: utf8.prefix(200), as: UTF8.self))\""
+  }
+}
+
+// MARK: Percent encoding
+
+extension String {
+  /// The path, percent-encoded for use in a URL.
+  package var percentEncodedPath: String { Array(utf8).percentEncodedPath }
+}
+
+extension [UInt8] {
+  /// The path, which need not be UTF-8, percent-encoded for use in a URL. Encodes every byte except slashes and
+  /// unreserved characters (RFC 3986, section 2.3), so that no part of a name is taken for a scheme, a query or a
+  /// fragment.
+  package var percentEncodedPath: String {
+    let digits = Array("0123456789ABCDEF".utf8)
+    var encoded: [UInt8] = []
+    for byte in self {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "-"), UInt8(ascii: "."),
+        UInt8(ascii: "_"), UInt8(ascii: "~"):
+        encoded.append(byte)
+      default: encoded += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      }
+    }
+    return String(decoding: encoded, as: UTF8.self)
   }
 }
 

@@ -54,7 +54,7 @@ final class RobotsGate: Sendable {
 
   /// Calls `verdict` exactly once: before this method returns if the rules are known and few, otherwise when the file
   /// is fetched and its rules are applied.
-  /// Local files are always allowed, and so is each robots.txt (RFC 9309, section 2.2.2).
+  /// Local files and objects in buckets are always allowed, and so is each robots.txt (RFC 9309, section 2.2.2).
   ///
   /// The verdict is `blocked_robots` if the rules do not allow the URL, or the failure of fetching them.
   ///
@@ -67,7 +67,9 @@ final class RobotsGate: Sendable {
   func check(
     _ source: SourceURL, userAgent: String?, addresses: AddressPolicy, _ verdict: @escaping Verdict
   ) {
-    guard !source.scheme.isLocal, source.pathAndQuery != RobotsFile.path else { return verdict(nil) }
+    guard !source.scheme.isLocal, !source.scheme.isBucket, source.pathAndQuery != RobotsFile.path else {
+      return verdict(nil)
+    }
     let token = RobotsFile.productToken(ofUserAgent: userAgent)
     let key = Table.Key(scheme: source.scheme, host: source.host, productToken: token, addresses: addresses)
     let (waiter, now) = (Waiter(source: source, verdict: verdict), now())

@@ -108,6 +108,8 @@ public struct TransferRequest: Sendable {
   public var responses = ResponseRules.image
   /// The way in which libcurl reads the response; nil if earlier responses of the host decide.
   var reading: ResponseReading?
+  /// The purpose of a request to a bucket. Default ``BucketAction/read``.
+  package var action = BucketAction.read
   /// The body of a PUT request; nil for a GET request.
   package var upload: [UInt8]?
   /// The signature of the request; nil for none.

@@ -66,6 +66,9 @@ extension DownloadingCommand {
     return ThumbnailPipeline(configuration, transport: CurlTransport(transport), logger: logger)
   }
 
+  /// A client for the buckets that the command line names.
+  var buckets: BucketClient { BucketClient(network, environment: ProcessInfo.processInfo.environment) }
+
   /// Returns the settings of the remote cache; nil if there is none.
   func remoteCache(_ environment: [String: String]) throws -> RemoteCache? {
     try caching.remote.cache(
@@ -76,6 +79,7 @@ extension DownloadingCommand {
   var pipelineConfiguration: ThumbnailPipeline.Configuration {
     var configuration = ThumbnailPipeline.Configuration()
     configuration.downloads = network.configuration
+    configuration.downloads.buckets = network.buckets(environment: ProcessInfo.processInfo.environment)
     politeness.apply(to: &configuration.downloads)
     configuration.cache = caching.configuration
     configuration.cache.memoryByteLimit = Self.memoryByteLimit

@@ -101,7 +101,7 @@ struct FetchCommand: FetchingCommand {
 
   private func usualTemplate(for inputs: [ManifestInput]) -> NameTemplate {
     if manifest.find == .icon { return .host }
-    return inputs.contains { $0.directory != nil } ? .folders : .oneSize
+    return inputs.contains { $0.hasFolders } ? .folders : .oneSize
   }
 
   /// Opens the lists among `inputs`, and looks into their pages with `--find`.
@@ -126,7 +126,8 @@ struct FetchCommand: FetchingCommand {
     try ManifestList(
       inputs: inputs, format: manifest.format, keys: manifest.keys,
       relativeURLs: manifest.base.map { .base($0) } ?? (network.allowFile ? .files : .refused),
-      scope: LocalScope(isRecursive: !manifest.noRecurse, output: output), side: pixels.specs.longestSide)
+      scope: LocalScope(isRecursive: !manifest.noRecurse, output: output), side: pixels.specs.longestSide,
+      client: { buckets })
   }
 
   /// Reads the manifests once to reserve the local images in them, so that no row overwrites the source of a later row.

@@ -18,8 +18,6 @@ final class FetchRun: Sendable {
     var shownBytes = 0
     /// The limits of the run.
     var limiter: RunLimiter
-    /// The outcomes of rows that are left alone, by index, until they are reported.
-    var existingOutcomes: [Int: ReportLine.RowOutcome] = [:]
   }
 
   private let plan: any RowPlan
@@ -41,8 +39,9 @@ final class FetchRun: Sendable {
   private let limitTimer = RepeatingTimer("thumbs.limits")
   private let state: Mutex<State>
   private let demand: RowDemand
-  private let reserved: ReservedFiles
   private let window: Int
+  /// Accounts for rows, one at a time.
+  private let reporting = DispatchQueue(label: "thumbs.reports")
 
   /// Creates a run over the rows of `plan`, which `inputs` contain. It writes `files`, and adds the local images that
   /// it reads to the reserved files of `inputs`.
@@ -50,10 +49,10 @@ final class FetchRun: Sendable {
     _ command: some FetchingCommand, _ settings: RunSettings, plan: any RowPlan, inputs: RunInputs, files: RunFiles,
     meter: ProgressMeter
   ) {
+    let plan: any RowPlan = command.skipsExisting ? ExistingRows(plan, in: files.output) : plan
     self.plan = plan
     self.files = files
     self.meter = meter
-    reserved = inputs.reserved
     self.settings = settings
     limits = command.runLimits.limits
     state = Mutex(State(limiter: RunLimiter(limits, mayBlock: inputs.mayBlock)))
@@ -94,10 +93,13 @@ final class FetchRun: Sendable {
     let batch = Batch(rows, over: pipeline, window: window) { [self] row throws(FetchFailure) in
       try request(for: row)
     }
-    let run = batch.start { [self] row, outcome in
+    let run = batch.start(on: reporting) { [self] row, outcome in
       writeFiles(of: row, outcome)
-    } each: { [self] item, line in
-      report(item, line)
+    } eventually: { [self] item, line, acknowledge in
+      line.whenKnown(on: reporting) { [self] line in
+        report(item, line)
+        acknowledge()
+      }
     } completion: { _ in
       done.signal()
     } begin: { [meter] in
@@ -108,6 +110,7 @@ final class FetchRun: Sendable {
       state.withLock { $0.limiter.disarm() }
       plan.cancel()
       run.cancel()
+      files.output.cancel()
       pipeline.dropUploads()
     }
     // A batch thread may have called `stop(for:)` before this thread stored `run`; without this line, nobody would
@@ -125,13 +128,9 @@ final class FetchRun: Sendable {
   private func request(for planned: PlannedRow) throws(FetchFailure) -> ThumbnailRequest {
     if case .row(let row) = planned.entry {
       try checkLimit()
-      // Directories are reserved as a whole: a million images in them take no memory.
-      if row.place?.isInDirectory != true { reserved.insert(sourcesOf: row) }
-      if let outcome = existing(planned) {
-        state.withLock { $0.existingOutcomes[row.index] = outcome }
-        // The failure only keeps the batch from requesting the row; `writeFiles` reports the existing files instead.
-        throw FetchFailure(.cancelled, "The files exist.")
-      }
+      files.output.reserve(row)
+      // The failure only keeps the batch from requesting the row; `writeFiles` reports the existing files instead.
+      if planned.existing != nil { throw FetchFailure(.cancelled, "The files exist.") }
     }
     return try planned.request(headerFields: settings.credentials.headerFields, demand: demand)
   }
@@ -140,87 +139,93 @@ final class FetchRun: Sendable {
 // MARK: Rows
 
 extension FetchRun {
-  /// Returns the files of `planned` if an earlier run made all of them from the same source in the same way; nil if one
-  /// is missing or cannot prove that.
-  private func existing(_ planned: PlannedRow) -> ReportLine.RowOutcome? {
-    guard skipsExisting, case .row(let row) = planned.entry, let name = planned.name, !planned.specs.isEmpty,
-      planned.files.count == planned.specs.count
-    else { return nil }
-    var (thumbnails, outputs): ([Thumbnail], [ReportLine.Output]) = ([], [])
-    for spec in planned.specs {
-      let label = OutputLabel(row, spec)
-      let found = name.possibleNames(of: spec).compactMap { name, format in
-        files.writer.existing(name, label, spec, format).map { ($0, name) }
-      }
-      // With two formats, nothing says which one the image has now.
-      guard let (thumbnail, path) = found.first, found.count == 1 else { return nil }
-      thumbnails.append(thumbnail)
-      outputs.append(ReportLine.Output(thumbnail, path: path, outcome: .unchanged))
-    }
-    return .kept(thumbnails, outputs)
-  }
-
   /// Writes the thumbnails of a finished row, or the fallback of a failed one, and returns its line of the report.
   /// Several threads may do this at a time.
-  private func writeFiles(of planned: PlannedRow, _ outcome: Result<ThumbnailSet, FetchFailure>) -> ReportLine {
-    switch (planned.entry, outcome) {
-    case (.bad(let row), _): return ReportLine(row, kept: planned.kept)
-    case (.row(let row), .failure(let failure)):
-      if let outcome = state.withLock({ $0.existingOutcomes.removeValue(forKey: row.index) }) {
-        return ReportLine(row, outcome)
+  private func writeFiles(of planned: PlannedRow, _ outcome: Result<ThumbnailSet, FetchFailure>) -> PendingLine {
+    let row: ManifestRow
+    switch planned.entry {
+    case .bad(let bad): return PendingLine(ReportLine(bad, kept: planned.kept))
+    case .row(let usable): row = usable
+    }
+    if let existing = planned.existing { return PendingLine(ReportLine(row, existing.outcome)) }
+    let pending = PendingLine()
+    switch outcome {
+    case .failure(let failure):
+      let line = ReportLine(row, .failed(failure.explained(by: state.withLock { $0.limiter.reached })))
+      guard line.status == .failed, let thumbnails = try? files.fallback?.thumbnails(planned.files) else {
+        return PendingLine(line)
       }
-      var line = ReportLine(row, .failed(failure.explained(by: state.withLock { $0.limiter.reached })))
-      if line.status == .failed { line.fallback = writeFallback(for: planned, url: row.url) }
-      return line
-    case (.row(let row), .success(let set)):
-      do throws(OutputError) {
-        // A stale image gets no label, so that --skip-existing requests it again.
-        let labeled = set.origin == .stale ? nil : row
-        return ReportLine(row, .done(set, try writeOutputs(set.files, for: planned, url: row.url, labeledFor: labeled)))
-      } catch {
-        if error.isFatal { stop(for: error) }
-        return ReportLine(row, .failed(FetchFailure(error.failureCode, "\(error)", attempts: set.attempts)))
+      writeFallback(thumbnails, for: planned, row.url) { outputs in
+        var line = line
+        line.fallback = outputs
+        pending.end(line)
+      }
+    case .success(let set):
+      // A stale image gets no label, so that --skip-existing requests it again.
+      let labeled = set.origin == .stale ? nil : row
+      write(set.files, for: planned, url: row.url, labeledFor: labeled) { [self] result in
+        pending.end(ReportLine(row, self.outcome(of: set, written: result)))
       }
     }
+    return pending
   }
 
-  /// Writes the thumbnails of a row, and returns what became of each.
-  private func writeOutputs(
-    _ thumbnails: [Thumbnail], for row: PlannedRow, url: String, labeledFor labeled: ManifestRow? = nil
-  ) throws(OutputError) -> [ReportLine.Output] {
-    guard let name = row.name else { return [] }
-    let owner = name.dependsOnPixels ? ([url] + row.specs.map(\.fingerprint)).joined(separator: "\0") : nil
-    var outputs: [ReportLine.Output] = []
-    for thumbnail in thumbnails {
-      let path = name.fileName(of: thumbnail)
-      let outcome = try files.writer.write(
-        thumbnail.bytes, as: path, for: owner, labelsUnchanged: skipsExisting,
-        label: { labeled.map { (OutputLabel($0, thumbnail.spec), thumbnail.size) } })
-      outputs.append(ReportLine.Output(thumbnail, path: path, outcome: outcome))
-    }
-    removeFallback(of: row, unless: outputs)
-    return outputs
-  }
-
-  /// Writes the fallback image, if there is one, as the files of a failed row. If that fails, the row has no files; the
-  /// report keeps its own failure, which matters more.
-  private func writeFallback(for row: PlannedRow, url: String) -> [ReportLine.Output] {
-    guard let thumbnails = try? files.fallback?.thumbnails(row.files) else { return [] }
-    do throws(OutputError) {
-      return try writeOutputs(thumbnails, for: row, url: url)
-    } catch {
+  private func outcome(
+    of set: ThumbnailSet, written result: Result<[ReportLine.Output], OutputError>
+  ) -> ReportLine.RowOutcome {
+    switch result {
+    case .success(let outputs): return .done(set, outputs)
+    case .failure(let error):
       if error.isFatal { stop(for: error) }
-      meter.note("thumbs: \(error)")
-      return []
+      return .failed(FetchFailure(error.failureCode, "\(error)", attempts: set.attempts))
+    }
+  }
+
+  /// Writes the thumbnails of a row. `completion` gets what became of each.
+  private func write(
+    _ thumbnails: [Thumbnail], for row: PlannedRow, url: String, labeledFor labeled: ManifestRow? = nil,
+    completion: @escaping @Sendable (Result<[ReportLine.Output], OutputError>) -> Void
+  ) {
+    guard let name = row.name else { return completion(.success([])) }
+    let owner = name.dependsOnPixels ? ([url] + row.specs.map(\.fingerprint)).joined(separator: "\0") : nil
+    let outputs = thumbnails.map { thumbnail in
+      OutputFile(
+        thumbnail: thumbnail, name: name.fileName(of: thumbnail), owner: owner,
+        label: labeled.map { OutputLabel($0, thumbnail.spec) }, labelsUnchanged: skipsExisting)
+    }
+    files.output.write(outputs) { [self] result in
+      completion(
+        result.map { outcomes in
+          let written = zip(outputs, outcomes).map { ReportLine.Output($0.thumbnail, path: $0.name, outcome: $1) }
+          removeFallback(of: row, unless: written)
+          return written
+        })
+    }
+  }
+
+  /// Writes the fallback image as the files of a failed row. If that fails, the row has no files; the report keeps its
+  /// own failure, which matters more.
+  private func writeFallback(
+    _ thumbnails: [Thumbnail], for row: PlannedRow, _ url: String,
+    completion: @escaping @Sendable ([ReportLine.Output]) -> Void
+  ) {
+    write(thumbnails, for: row, url: url) { [self] result in
+      switch result {
+      case .success(let outputs): completion(outputs)
+      case .failure(let error):
+        if error.isFatal { stop(for: error) }
+        meter.note("thumbs: \(error)")
+        completion([])
+      }
     }
   }
 
   /// Returns the files with the fallback image that an earlier run wrote for `row` into this directory, as far as they
   /// are still there.
   private func remainingFallback(of row: PlannedRow) -> [ReportLine.Output] {
-    guard let (directory, outputs) = row.fallback, directory == files.writer.directory else { return [] }
+    guard let (directory, outputs) = row.fallback, directory == files.output.directory else { return [] }
     return outputs.filter { output in
-      output.path.map { files.writer.contains($0, length: output.byteCount) } ?? false
+      output.path.map { files.output.contains($0, length: output.byteCount) } ?? false
     }
   }
 
@@ -230,7 +235,7 @@ extension FetchRun {
     guard let name = row.name, let thumbnails = try? files.fallback?.thumbnails(row.files) else { return }
     for thumbnail in thumbnails {
       let path = name.fileName(of: thumbnail)
-      if !outputs.contains(where: { $0.path == path }) { try? files.writer.remove(path, containing: thumbnail.bytes) }
+      if !outputs.contains(where: { $0.path == path }) { try? files.output.remove(path, containing: thumbnail.bytes) }
     }
   }
 
@@ -239,7 +244,7 @@ extension FetchRun {
     defer { plan.finish(item.element) }
     var line = line
     if line.status != .ok {
-      line.again = item.element.again ?? ReportLine.Again(item.element, directory: files.writer.directory)
+      line.again = item.element.again ?? ReportLine.Again(item.element, directory: files.output.directory)
       if line.fallback.isEmpty { line.fallback = remainingFallback(of: item.element) }
     }
     state.withLock { state in

@@ -28,11 +28,30 @@ extension FetchingCommand {
       let meter = ProgressMeter(output.progressMode, environment: environment)
       // From here on, an interrupt must leave the files in a consistent state.
       let interrupt = InterruptWatch { meter.end() }
-      let files = try RunFiles(output, inputs: inputs, title: title(of: inputs.names), directory: directory)
+      var options = output
+      let objects = try BucketFiles(&options, output: directory) { buckets }
+      defer { objects.remove() }
+      let files = try RunFiles(
+        options, inputs: inputs, title: title(of: inputs.names), directory: objects.directory ?? directory,
+        bucket: try BucketFolder(directory).map { folder throws(OutputError) in
+          try BucketWriter(folder, buckets, replacement: output.replacement)
+        }, images: BucketFiles.images(of: directory, from: output.gallery))
       let settings = RunSettings(
         started: started, hosts: hosts, connections: descriptors.connections, credentials: credentials,
         remoteCache: remoteCache)
-      try FetchRun(self, settings, plan: plan, inputs: inputs, files: files, meter: meter).run(interrupt)
+      let run = FetchRun(self, settings, plan: plan, inputs: inputs, files: files, meter: meter)
+      let ending = Result { try run.run(interrupt) }
+      try store(objects)
+      try ending.get()
+    }
+  }
+
+  /// Stores what the run has written for a bucket, however it has ended.
+  private func store(_ objects: BucketFiles) throws {
+    do throws(OutputError) {
+      try objects.store()
+    } catch {
+      throw ExitCode.ioError.printing(error)
     }
   }
 

@@ -131,6 +131,8 @@ struct PlannedRow: Sendable {
   var search: PageSearch?
   /// The files with the image of `--fallback` that the retried report names, and their directory; nil without any.
   var fallback: (directory: String, outputs: [ReportLine.Output])?
+  /// The files of the row if they exist already, and are left alone.
+  var existing: ExistingFiles?
   /// The end of this row, which other rows may wait for.
   var end = Milestone()
 
@@ -148,7 +150,7 @@ extension PlannedRow {
       if demand == .digest, row.options.digest == nil {
         throw FetchFailure(.badRow, "The row has no SHA-256 of its image, and --require-hash demands one.")
       }
-      if let failure = row.page?.failure { throw failure }
+      if let page = row.page { try page.check(row.url) }
       var request = ThumbnailRequest(
         url: row.url, specs: specs, headerFields: headerFields, priority: row.options.priority)
       request.digest = row.options.digest

@@ -55,12 +55,17 @@ struct RetryCommand: FetchingCommand {
   func run() throws {
     let started = ContinuousClock.now
     let credentials = try Credentials(network)
-    let report: RetryReport
+    let (report, copy): (RetryReport, ReportCopy?)
     do throws(InputError) {
-      report = try runLimits.limits.opening(since: started) { () throws(InputError) in try readReport(credentials) }
+      copy = BucketFolder.isURL(self.report) ? try ReportCopy(of: self.report, buckets) : nil
+      report = try runLimits.limits.opening(since: started) {
+        [path = copy?.path ?? self.report] () throws(InputError) in
+        try readReport(at: path, credentials)
+      }
     } catch {
       throw ExitCode.dataError.printing(error)
     }
+    defer { copy?.remove() }
     let directory = try directory(of: report)
     introduce(report, directory)
     guard !dryRun else {
@@ -70,13 +75,19 @@ struct RetryCommand: FetchingCommand {
           .run()
       }
     }
-    let inputs = RunInputs(report, at: self.report, settings: settingFiles)
-    try fetch(inputs, to: directory, with: credentials, since: started) { RetryPlan(report) }
+    let inputs = RunInputs(report, at: copy?.path ?? self.report, settings: settingFiles)
+    let ending = Result { try fetch(inputs, to: directory, with: credentials, since: started) { RetryPlan(report) } }
+    do throws(OutputError) {
+      if output.report == nil { try copy?.store() }
+    } catch {
+      throw ExitCode.ioError.printing(error)
+    }
+    try ending.get()
   }
 
-  private func readReport(_ credentials: Credentials) throws(InputError) -> RetryReport {
+  private func readReport(at path: String, _ credentials: Credentials) throws(InputError) -> RetryReport {
     let fields = Set(credentials.headerFields.map(\.name.canonicalName))
-    return try RetryReport(path: self.report, choice: allFailed ? .allFailed : .retryable, fields: fields)
+    return try RetryReport(path: path, choice: allFailed ? .allFailed : .retryable, fields: fields)
   }
 
   /// Prints what the retry does. A quiet one says only which rows it skips, because nothing else says so.
@@ -107,7 +118,7 @@ struct RetryCommand: FetchingCommand {
 private final class RetryPlan: RowPlan {
   private let rows: RowQueue
   /// The rows with their pages, if the run may send requests.
-  private let pages: PageQueue<PlannedRow>
+  private let pages = LookupQueue<PlannedRow, PageLookup>()
   private let isSearching = Atomic(false)
 
   /// True if the report lacks rows of its manifests.
@@ -118,15 +129,15 @@ private final class RetryPlan: RowPlan {
 
   init(_ report: RetryReport) {
     expectedRows = .exactly(report.rows.count)
-    let rest = RowQueue(report.rows)
-    rows = rest
-    pages = PageQueue { rest.next().map { ($0, PageLookup($0.entry, $0.search, side: $0.specs.longestSide)) } }
+    rows = RowQueue(report.rows)
     isPartial = report.isPartial
   }
 
   func begin(with downloader: Downloader) {
     isSearching.store(true, ordering: .relaxed)
-    pages.begin(with: downloader)
+    pages.begin { [rows] in
+      rows.next().map { ($0, PageLookup($0.entry, $0.search, side: $0.specs.longestSide, downloader)) }
+    }
   }
 
   func cancel() { pages.cancel() }

@@ -36,7 +36,7 @@ struct RunInputs: Sendable {
   /// Creates the inputs of a run over `inputs`. `settings` are the other files that its options name.
   init(_ inputs: [ManifestInput], settings: [(path: String, role: FileRole)] = []) {
     paths = inputs.compactMap(\.path)
-    names = inputs.compactMap { $0.path ?? $0.directory?.name }
+    names = inputs.compactMap { $0.path ?? $0.directory?.name ?? $0.bucket?.description }
     files = paths.map { ($0, .manifest($0)) } + settings
     retried = nil
   }

@@ -1,3 +1,4 @@
+import BatchFetch
 import FoundationEssentials
 import Glibc
 import ImageCache
@@ -24,16 +25,20 @@ final class GalleryWriter: Sendable {
 
   /// Prepares a gallery of the thumbnails in `outputDirectory`, which must exist. Symbolic links are followed. The page
   /// stays in `reserved` when it is replaced. `size` is that of an empty page.
+  ///
+  /// - Parameters:
+  ///   - workplace: A directory for temporary files. Default nil: the output directory.
+  ///   - images: The location of the images. Default nil: it depends on the two directories.
   init(
-    _ file: NamedFile, title: String, outputDirectory: String, reserved: ReservedFiles = ReservedFiles(),
-    size: EmbeddedSize = EmbeddedSize()
+    _ file: NamedFile, title: String, outputDirectory: String, workplace: String? = nil, images: GalleryImages? = nil,
+    reserved: ReservedFiles = ReservedFiles(), size: EmbeddedSize = EmbeddedSize()
   ) throws(OutputError) {
     self.title = title
     self.outputDirectory = outputDirectory
-    let place = try ReplacedFile(file, workplace: outputDirectory, as: .gallery, in: reserved)
+    let place = try ReplacedFile(file, workplace: workplace ?? outputDirectory, as: .gallery, in: reserved)
     self.place = place
     live = place.isRegular ? LiveGallery(title: title, place: place) : nil
-    images = GalleryImages(of: outputDirectory, from: place.directory)
+    self.images = images ?? GalleryImages(of: outputDirectory, from: place.directory)
     state = Mutex(State(spool: try GallerySpool(directory: place.workplace), size: size))
   }
 

@@ -113,7 +113,7 @@ struct DirectoryRows: RowSource {
   private let device: dev_t
   /// The open directories, the outermost first.
   private var open: [OpenDirectory]
-  private(set) var leftOut = LeftOutFiles()
+  private var leftOut = LeftOutFiles()
 
   /// Opens the directory `root`.
   init(_ root: LocalArgument, _ scope: LocalScope) throws(InputError) {
@@ -127,6 +127,8 @@ struct DirectoryRows: RowSource {
   }
 
   var found: String { "there are no images in this directory" }
+
+  func remark(about name: String) -> String? { leftOut.remark(about: name) }
 
   mutating func next() throws(InputError) -> ManifestItem? {
     while let directory = open.indices.last {

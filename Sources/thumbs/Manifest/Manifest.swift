@@ -90,6 +90,14 @@ struct Manifest: Sendable {
     progress = Self.progress(of: meter.record { $0.add(size: nil) }, in: meter)
   }
 
+  /// Creates a manifest of the images in a folder of a bucket.
+  init(
+    bucket: BucketFolder, _ client: BucketClient, _ scope: LocalScope, meter: InputMeter = InputMeter()
+  ) throws(InputError) {
+    (name, format, base, rows) = ("\(bucket)/", .text, nil, try BucketRows(bucket, client, scope))
+    progress = Self.progress(of: meter.record { $0.add(size: nil) }, in: meter)
+  }
+
   /// Returns the next item, which has the place `index` among the items of all manifests; nil after the last.
   mutating func next(index: Int) throws(InputError) -> ManifestEntry? {
     let item = try rows.next()
@@ -100,7 +108,7 @@ struct Manifest: Sendable {
   }
 
   /// A sentence about files that were left out; nil if there were none.
-  var remark: String? { (rows as? DirectoryRows)?.leftOut.remark(about: name) }
+  var remark: String? { rows.remark(about: name) }
 
   /// A sentence, without its period, about the list if it has no items.
   var found: String { rows.found }
@@ -218,10 +226,13 @@ protocol RowSource: Sendable {
   var readAheadCount: Int { get }
   /// A sentence, without its period, about a list without items: what is there instead. Default: it is empty.
   var found: String { get }
+  /// Returns a sentence about files that were left out of the list called `name`. Default nil: there were none.
+  func remark(about name: String) -> String?
 }
 
 extension RowSource {
   var count: Int? { nil }
   var readAheadCount: Int { 0 }
   var found: String { "it is empty" }
+  func remark(about name: String) -> String? { nil }
 }

@@ -10,14 +10,22 @@ enum ManifestInput: Hashable, Sendable {
   case url(String)
   /// A local image, or a directory of images.
   case local(LocalArgument)
+  /// The images in a folder of a bucket.
+  case bucket(BucketFolder)
 }
 
 extension ManifestInput {
-  /// Reads an argument: one that begins with a scheme and `://`, or with `data:`, is a URL, every other one a path.
-  /// Looks at no file.
+  /// Reads an argument: one that begins with a scheme and `://`, or with `data:`, is a URL, every other one a path. The
+  /// URL of a bucket, or of a folder in it, stands for the images there. Looks at no file.
   init(argument: String) {
     let isURL = argument.prefixMatch(of: #/[A-Za-z][A-Za-z0-9+.\-]*:\/\/|(?i)data:[^,]*,/#) != nil
-    self = isURL ? .url(argument) : .file(argument)
+    if let url = try? BucketURL(argument), url.key.isEmpty || url.key.hasSuffix("/"),
+      let folder = BucketFolder(argument)
+    {
+      self = .bucket(folder)
+    } else {
+      self = isURL ? .url(argument) : .file(argument)
+    }
   }
 
   /// The path of the manifest; nil for a URL.
@@ -34,12 +42,18 @@ extension ManifestInput {
   /// The row of an image; nil for a manifest and a directory.
   var item: ManifestItem? {
     switch self {
-    case .file: nil
+    case .file, .bucket: nil
     // A local file that is typed in needs no permission.
     case .url(let url): ManifestItem(content: .url(url), place: isFileURL ? .argument(folders: []) : nil)
     case .local(let argument): argument.isDirectory ? nil : argument.item
     }
   }
+
+  /// The folder of a bucket; nil for anything else.
+  var bucket: BucketFolder? { if case .bucket(let folder) = self { folder } else { nil } }
+
+  /// True if the input may be many images in folders.
+  var hasFolders: Bool { directory != nil || bucket != nil }
 
   private var isFileURL: Bool { url?.prefix(5).lowercased() == "file:" }
 

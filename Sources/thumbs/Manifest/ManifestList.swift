@@ -33,10 +33,12 @@ final class ManifestList: Sequence, IteratorProtocol, EntrySource {
   }
 
   /// Opens the manifests among `inputs`. Images that follow each other are the items of one manifest in memory. `scope`
-  /// says what is read of directories, and `side` is the longest side of the thumbnails in pixels.
+  /// says what is read of directories, `side` is the longest side of the thumbnails in pixels, and `client` makes a
+  /// client for buckets.
   convenience init(
     inputs: [ManifestInput], format: ManifestFormat? = nil, keys: ManifestKeys = ManifestKeys(),
-    relativeURLs: RelativeURLs = .refused, scope: LocalScope = LocalScope(), side: Int = Manifest.usualSide
+    relativeURLs: RelativeURLs = .refused, scope: LocalScope = LocalScope(), side: Int = Manifest.usualSide,
+    client: () -> BucketClient? = { nil }
   ) throws(InputError) {
     if inputs.count(where: { $0 == .file("-") }) > 1 {
       throw InputError("standard input", "can be read only once; give - only once")
@@ -53,6 +55,9 @@ final class ManifestList: Sequence, IteratorProtocol, EntrySource {
           try Manifest(path: path, format: format, keys: keys, relativeURLs: relativeURLs, side: side, meter: meter))
       case .local(let argument) where input.directory != nil:
         manifests.append(try Manifest(directory: argument, scope, meter: meter))
+      case .bucket(let folder):
+        guard let client = client() else { throw InputError("\(folder)/", "cannot be listed here") }
+        manifests.append(try Manifest(bucket: folder, client, scope, meter: meter))
       case .url, .local: manifests.append(Manifest(items, meter: meter))
       }
     }

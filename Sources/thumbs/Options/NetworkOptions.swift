@@ -59,6 +59,18 @@ struct NetworkOptions: ParsableArguments {
   var allowFile = false
 
   @Option(
+    help: ArgumentHelp(
+      "Server of s3:// URLs, such as http://127.0.0.1:9000. (default: that of AWS_ENDPOINT_URL, or Amazon S3)",
+      discussion: """
+        The key is in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or in the profile AWS_PROFILE of the files of AWS; \
+        without one, requests are not signed. gs:// URLs take an HMAC key from GS_ACCESS_KEY_ID and \
+        GS_SECRET_ACCESS_KEY. A URL that ends with a slash stands for the images below it.
+        """,
+      valueName: "url"),
+    transform: { try NetworkOptions.endpoint($0) })
+  var s3Endpoint: String?
+
+  @Option(
     name: [.customShort("H", allowingJoined: true), .customLong("header")],
     help: ArgumentHelp(
       "Header field to send with every request, such as 'Accept: image/png'; @FILE reads fields from a file. "
@@ -155,6 +167,20 @@ struct NetworkOptions: ParsableArguments {
     configuration.netrc = netrcPath(environment)
     configuration.maxConnections = max(configuration.maxConnections, 2 * concurrency)
     return configuration
+  }
+
+  /// Returns the access to buckets.
+  func buckets(environment: [String: String]) -> BucketAccess {
+    BucketAccess(environment: environment, s3Endpoint: s3Endpoint)
+  }
+
+  private static func endpoint(_ text: String) throws -> String {
+    do throws(FetchFailure) {
+      _ = try BucketAccess.Store(endpoint: text).server(of: .s3, region: "us-east-1")
+      return text
+    } catch {
+      throw ValidationError(error.message)
+    }
   }
 
   /// Returns the path of the file that `--netrc` reads, in the home directory; nil without that option.

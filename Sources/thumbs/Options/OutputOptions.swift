@@ -94,7 +94,9 @@ struct OutputOptions: ParsableArguments {
   }
 
   private static func metricsPath(_ text: String) throws -> String {
-    guard !text.isEmpty, text != "-" else { throw ValidationError("give a file name such as thumbs.prom") }
+    guard !text.isEmpty, text != "-", !BucketFolder.isURL(text) else {
+      throw ValidationError("give a file name such as thumbs.prom")
+    }
     return text
   }
 

@@ -281,6 +281,11 @@ struct SourceURLParts: Hashable, Sendable {
 
   /// The parts of `url`.
   init(_ url: String) {
+    // The key of an object is no path of a URL: a percent sign and `?` belong to it.
+    if BucketFolder.isURL(url), let object = try? BucketURL(url) {
+      (authority, path) = (object.bucket[...], "/\(object.key)".percentEncodedPath[...])
+      return
+    }
     let url = Self.canonical(url)
     // Compares bytes: a separator followed by a combining mark is part of another character.
     let end = url.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? url.endIndex
@@ -345,30 +350,5 @@ struct SourceURLParts: Hashable, Sendable {
   private static func hexadecimal(_ digits: Substring.UTF8View.SubSequence) -> UInt8? {
     guard digits.count == 2, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }) else { return nil }
     return UInt8(Substring(digits), radix: 16)
-  }
-}
-
-extension String {
-  /// The path, percent-encoded for use in a URL.
-  var percentEncodedPath: String { Array(utf8).percentEncodedPath }
-}
-
-extension [UInt8] {
-  /// The path, which need not be UTF-8, percent-encoded for use in a URL. Encodes every byte except slashes and
-  /// unreserved characters (RFC 3986, section 2.3), so that no part of a name is taken for a scheme, a query or a
-  /// fragment.
-  var percentEncodedPath: String {
-    let digits = Array("0123456789ABCDEF".utf8)
-    var encoded: [UInt8] = []
-    for byte in self {
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "-"), UInt8(ascii: "."),
-        UInt8(ascii: "_"), UInt8(ascii: "~"):
-        encoded.append(byte)
-      default: encoded += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-      }
-    }
-    return String(decoding: encoded, as: UTF8.self)
   }
 }

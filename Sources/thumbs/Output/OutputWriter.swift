@@ -32,8 +32,7 @@ final class OutputWriter: Sendable {
   let reserved: ReservedFiles
   /// The number of temporary files created so far.
   let temporaries = Atomic<Int>(0)
-  /// The owner of each file that was written for an owner. Names and owners are stored as hashes.
-  private let owners = Mutex<[Int: Int]>([:])
+  private let owners = Mutex(FileOwners())
 
   /// Opens `directory`, creating it and its parents if missing, and checks that files can be created in it.
   init(
@@ -73,7 +72,7 @@ final class OutputWriter: Sendable {
     _ bytes: [UInt8], as name: String, for owner: String? = nil, labelsUnchanged: Bool = false,
     label: () -> (OutputLabel, PixelSize)? = { nil }
   ) throws(OutputError) -> WriteResult {
-    if let owner { try take(name, for: owner) }
+    if let owner, !owners.withLock({ $0.take(name, for: owner) }) { throw OutputError(.write, path(name), .taken) }
     let place = try place(of: name)
     if let role = reserved.role(ofFilesIn: place.directory) { throw OutputError(.write, path(name), .reserved(role)) }
     while true {
@@ -91,15 +90,6 @@ final class OutputWriter: Sendable {
       // False if another process created the file after this thread found none. The next pass judges that file.
       if isDone { return .written }
     }
-  }
-
-  private func take(_ name: String, for owner: String) throws(OutputError) {
-    let first = owners.withLock { owners in
-      let first = owners[name.byteHash, default: owner.byteHash]
-      owners[name.byteHash] = first
-      return first
-    }
-    if first != owner.byteHash { throw OutputError(.write, path(name), .taken) }
   }
 
   func path(_ name: String) -> String { directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)" }
@@ -202,15 +192,21 @@ struct OutputLabel: Hashable, Sendable {
 
   /// Labels the open `file`, unless it is labeled already. On a failure, it has no label.
   func add(to file: Int32, _ size: PixelSize) {
-    let text = Array("\(digest) \(size.width)x\(size.height)".utf8)
+    let text = Array(text(size).utf8)
     if Self.value(of: file) != String(decoding: text, as: UTF8.self) {
       _ = fsetxattr(file, Self.attribute, text, text.count, 0)
     }
   }
 
+  /// The text of the label of a thumbnail with `size`.
+  func text(_ size: PixelSize) -> String { "\(digest) \(size.width)x\(size.height)" }
+
   /// Returns the size of the thumbnail in `file`; nil if it has another label or none.
-  func size(of file: Int32) -> PixelSize? {
-    let parts = (Self.value(of: file) ?? "").split(separator: " ")
+  func size(of file: Int32) -> PixelSize? { Self.value(of: file).flatMap { size(in: $0) } }
+
+  /// Returns the size of a thumbnail whose label has this text; nil if it is another label.
+  func size(in text: String) -> PixelSize? {
+    let parts = text.split(separator: " ")
     guard parts.count == 2, parts[0] == digest else { return nil }
     let sides = parts[1].split(separator: "x").compactMap { Int($0) }
     return sides.count == 2 ? PixelSize(width: sides[0], height: sides[1]) : nil
@@ -236,6 +232,50 @@ extension OutputWriter {
       let bytes = FileDescriptor.contents(of: file, count: Int(status.st_size)), ThumbnailMark.isPresent(in: bytes)
     else { return nil }
     return Thumbnail(spec: spec, size: size, format: format, bytes: bytes)
+  }
+}
+
+extension OutputWriter: ThumbnailOutput {
+  /// Directories of images are reserved as a whole: a million images in them take no memory.
+  func reserve(_ row: ManifestRow) {
+    if row.place?.isInDirectory != true { reserved.insert(sourcesOf: row) }
+  }
+
+  func write(
+    _ files: [OutputFile],
+    completion: @escaping @Sendable (Result<[WriteResult], OutputError>) -> Void
+  ) {
+    completion(
+      Result { () throws(OutputError) in
+        try files.map { file throws(OutputError) in
+          try write(
+            file.thumbnail.bytes, as: file.name, for: file.owner, labelsUnchanged: file.labelsUnchanged,
+            label: { file.label.map { ($0, file.thumbnail.size) } })
+        }
+      })
+  }
+
+  func search(for row: PlannedRow) -> (any ExistingSearch)? {
+    row.candidates.map { FileSearch(candidates: $0, writer: self) }
+  }
+
+  func cancel() {}
+
+  /// Looks at the files when they are wanted: that takes no longer than to start a thread for it.
+  private struct FileSearch: ExistingSearch {
+    let candidates: [[ExistingCandidate]]
+    let writer: OutputWriter
+
+    func start() {}
+
+    func files() -> ExistingFiles? {
+      ExistingFiles(
+        candidates.map { group in
+          group.compactMap { candidate in
+            writer.existing(candidate.name, candidate.label, candidate.spec, candidate.format).map { (candidate, $0) }
+          }
+        })
+    }
   }
 }
 
@@ -405,6 +445,8 @@ struct OutputError: Error, Hashable, Sendable {
     case changed
     /// The file is compressed and cannot be updated in place.
     case compressed
+    /// A request to the bucket failed.
+    case bucket(FetchFailure)
   }
 
   /// The step that failed.
@@ -438,6 +480,8 @@ struct OutputError: Error, Hashable, Sendable {
   var failureCode: FailureCode {
     switch cause {
     case .system: isPassing ? .outputUnavailable : .outputFailed
+    case .bucket(let failure) where failure.code == .cancelled: .cancelled
+    case .bucket(let failure): failure.code.isRetryable ? .outputUnavailable : .outputFailed
     case .foreignLink, .notDirectory: .outputFailed
     case .notOwn: .outputExists
     case .reserved, .taken, .changed, .compressed: .outputConflict
@@ -461,6 +505,7 @@ extension OutputError: CustomStringConvertible {
     case .reserved(let role): "\(path) is \(role), which this run never replaces."
     case .taken: "\(path) holds the thumbnail of another source; use {index} or {hash} in --name-template."
     case .changed: "\(path) was changed by another process and is left unchanged."
+    case .bucket(let failure): "Cannot \(action.rawValue) \(path): \(failure.message)"
     case .compressed: "\(path) is compressed and cannot be updated; write the new report to another file with --report."
     }
   }

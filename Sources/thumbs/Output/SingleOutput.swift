@@ -18,7 +18,7 @@ struct SingleOutput {
   init?(_ path: String) throws {
     isStandardOutput = path == "-"
     if isStandardOutput {
-      guard let temporary = Self.makeDirectory() else {
+      guard let temporary = Workplace.make() else {
         throw ExitCode.cannotCreate.printing("Cannot create a directory for temporary files.")
       }
       (directory, format) = (temporary, nil)
@@ -92,8 +92,12 @@ struct SingleOutput {
     var isDirectory: ObjCBool = false
     return FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) && isDirectory.boolValue
   }
+}
 
-  private static func makeDirectory() -> String? {
+/// A directory for the files that a run writes before they get to their place.
+enum Workplace {
+  /// Makes a directory that only this user can read. Returns its path; nil with `errno` if that fails.
+  static func make() -> String? {
     let base = ProcessInfo.processInfo.environment["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
     var path = Array("\(base)/thumbs-XXXXXX".utf8CString)
     return path.withUnsafeMutableBufferPointer { buffer in

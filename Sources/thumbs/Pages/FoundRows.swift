@@ -5,14 +5,14 @@ import Synchronization
 final class FoundRows: EntrySource {
   private let list: ManifestList
   private let search: PageSearch
-  private let pages: PageQueue<Void>
+  private let side: @Sendable (RowOptions) -> Int
+  private let pages = LookupQueue<Void, PageLookup>()
   /// The rows of the last page that are left. Only the thread that calls ``next()`` uses them.
   private let rows = Mutex<(rest: ArraySlice<ManifestEntry>, count: Int)>(([], 0))
 
   /// Finds images in the pages of `list`. `side` returns the longest side of the thumbnails of a row in pixels.
   init(_ list: ManifestList, _ search: PageSearch, side: @escaping @Sendable (RowOptions) -> Int) {
-    (self.list, self.search) = (list, search)
-    pages = PageQueue { list.next().map { ((), PageLookup($0, search, side: side($0.options))) } }
+    (self.list, self.search, self.side) = (list, search, side)
   }
 
   var expectedRows: RowTotal { search == .images ? .unknown : list.expectedRows }
@@ -20,7 +20,11 @@ final class FoundRows: EntrySource {
   var lack: InputError? { list.lack }
   var remarks: [String] { list.remarks }
 
-  func begin(with downloader: Downloader) { pages.begin(with: downloader) }
+  func begin(with downloader: Downloader) {
+    pages.begin { [list, search, side] in
+      list.next().map { ((), PageLookup($0, search, side: side($0.options), downloader)) }
+    }
+  }
 
   func cancel() { pages.cancel() }
 
@@ -28,7 +32,7 @@ final class FoundRows: EntrySource {
     while true {
       if let entry = nextOfPage() { return entry }
       guard let page = pages.next() else { return nil }
-      rows.withLock { $0.rest = page.rows[...] }
+      rows.withLock { $0.rest = page.value[...] }
     }
   }
 
@@ -51,6 +55,13 @@ struct RowPage: Hashable, Sendable {
 }
 
 extension RowPage {
+  /// Throws if no image was found, or if the page names an object of a bucket, which only a list may choose.
+  func check(_ image: String) throws(FetchFailure) {
+    if let failure { throw failure }
+    guard BucketFolder.isURL(image) else { return }
+    throw FetchFailure(.blockedScheme, "A web page cannot choose an object of a bucket.")
+  }
+
   /// Returns the page as the `Referer` of a request for `image`. As in browsers, an insecure request does not name a
   /// secure page.
   func referer(for image: String) -> String? {

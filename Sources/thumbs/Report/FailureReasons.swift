@@ -58,7 +58,20 @@ struct FailureReasons: Hashable, Sendable {
   /// Returns the sentence that says what to do about failures with `code`; nil if their message says it, or if nothing
   /// helps.
   private func remedy(for code: String) -> String? {
-    guard let message = examples[code]?.message else { return nil }
+    guard let example = examples[code] else { return nil }
+    return BucketFolder.isURL(example.place)
+      ? remedy(forObject: example.place, code) : remedy(for: code, example.message)
+  }
+
+  private func remedy(forObject url: String, _ code: String) -> String? {
+    switch code {
+    case "http_404" where !url.hasImageExtension: "s3://bucket/folder/, with a slash, stands for all images below it."
+    case "http_403": "AWS_PROFILE or AWS_ACCESS_KEY_ID chooses another key."
+    default: nil
+    }
+  }
+
+  private func remedy(for code: String, _ message: String) -> String? {
     switch code {
     case "bad_url" where message.contains("not absolute"):
       return "--base URL resolves relative URLs; --allow-file takes them as files next to the list."

@@ -5,74 +5,8 @@ import HTTPTypes
 import ImageCache
 import Synchronization
 
-/// A queue of pages, which are requested ahead, many at a time, by the downloader of the run: its limits and delays per
-/// host, robots.txt and the rule for IP addresses hold for them, too.
-final class PageQueue<Element: Sendable>: Sendable {
-  private struct State {
-    /// The pages that have not been returned, in order.
-    var pages: [(element: Element, page: PageLookup)] = []
-    var isCancelled = false
-  }
-
-  private let source: @Sendable () -> (Element, PageLookup)?
-  private let state = Mutex(State())
-  /// Counts the free places of the window.
-  private let room = DispatchSemaphore(value: 0)
-  /// Counts the pages that can be taken, and the end.
-  private let arrivals = DispatchSemaphore(value: 0)
-  /// Reads the source, which may block. Another thread waits for the pages at the same time.
-  private let reading = DispatchQueue(label: "thumbs.pages")
-
-  /// Creates a queue of the pages that `source` returns until it returns nil. At most `window` of them are requested
-  /// ahead.
-  init(window: Int = 64, _ source: @escaping @Sendable () -> (Element, PageLookup)?) {
-    self.source = source
-    // A semaphore must not end with less than it began with.
-    for _ in 0..<window { room.signal() }
-  }
-
-  /// Starts the requests.
-  func begin(with downloader: Downloader) { reading.async { [self] in read(downloader) } }
-
-  private func read(_ downloader: Downloader) {
-    while true {
-      room.wait()
-      guard !state.withLock({ $0.isCancelled }), let (element, page) = source() else { break }
-      state.withLock { $0.pages.append((element, page)) }
-      page.start(downloader)
-      // A cancellation between the two lines above missed this page.
-      if state.withLock({ $0.isCancelled }) { page.cancel() }
-      arrivals.signal()
-    }
-    arrivals.signal()
-  }
-
-  /// Ends the requests.
-  func cancel() {
-    let pages = state.withLock { state in
-      state.isCancelled = true
-      return state.pages
-    }
-    for (_, page) in pages { page.cancel() }
-    // The thread that reads may wait for room.
-    room.signal()
-  }
-
-  /// Returns the next page with its rows; nil after the last. Blocks until its requests have ended.
-  func next() -> (element: Element, rows: [ManifestEntry])? {
-    arrivals.wait()
-    guard let (element, page) = state.withLock({ $0.pages.isEmpty ? nil : $0.pages.removeFirst() }) else {
-      // Every further call ends here, too.
-      arrivals.signal()
-      return nil
-    }
-    defer { room.signal() }
-    return (element, page.rows())
-  }
-}
-
 /// The search for the images of one page.
-final class PageLookup: Sendable {
+final class PageLookup: Lookup {
   private struct State {
     var token: DownloadToken?
     var isCancelled = false
@@ -91,15 +25,16 @@ final class PageLookup: Sendable {
   private let entry: ManifestEntry
   private let search: PageSearch?
   private let side: Int
+  private let downloader: Downloader
   private let state = Mutex(State())
   private let done = DispatchSemaphore(value: 0)
 
   /// - Parameter search: The search; nil if the entry stays as it is.
-  init(_ entry: ManifestEntry, _ search: PageSearch?, side: Int) {
-    (self.entry, self.search, self.side) = (entry, search, side)
+  init(_ entry: ManifestEntry, _ search: PageSearch?, side: Int, _ downloader: Downloader) {
+    (self.entry, self.search, self.side, self.downloader) = (entry, search, side, downloader)
   }
 
-  func start(_ downloader: Downloader) {
+  func start() {
     guard let search, case .row(let row) = entry, let source = try? SourceURL(row.url),
       [.http, .https].contains(source.scheme), !isImage(source)
     else { return end([entry]) }
@@ -157,7 +92,7 @@ final class PageLookup: Sendable {
   }
 
   /// Waits for the rows of the page.
-  func rows() -> [ManifestEntry] {
+  func value() -> [ManifestEntry] {
     done.wait()
     return state.withLock { $0.rows } ?? [entry]
   }
