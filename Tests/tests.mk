@@ -2,7 +2,8 @@
 
 .PHONY: test-clean test-clean-13 test-examples test-service test-thread test-thread-command test-address test-cache \
   test-jpeg test-arm build-traits test-traits test-readme test-metrics test-worker test-python test-cluster \
-  structure-paths test-decoders test-gallery test-pages gallery-screenshot test-install fuzz fuzz-libraries fuzz-http
+  structure-paths test-decoders test-gallery test-pages test-buckets gallery-screenshot test-install fuzz \
+  fuzz-libraries fuzz-http
 
 ## Runs `make run` and tests in an empty Debian 12, and `test-clean-13` in an empty Debian 13, as root. The packages
 ## that `make setup` installs are all there is. ALL=1 runs all tests instead of those of decoders, transport and TLS.
@@ -130,7 +131,7 @@ test-worker: setup
 	python3 -B Tests/Scripts/worker.py "$$($(RELEASE) --show-bin-path)/thumbs" $(SECTIONS)
 
 BUCKETS := .build-buckets
-## Moves images between buckets of a server in Python, and kills the command several times; takes a minute. The first run
+## Moves images between buckets of a server in Python, and kills the command several times; takes a minute. At first,
 ## installs the server.
 test-buckets: PACKAGES += python3-venv
 test-buckets: setup
