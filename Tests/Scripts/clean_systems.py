@@ -29,7 +29,8 @@ SUITES = {"bookworm": "12", "trixie": "13"}
 # is a package of the project (PACKAGES in the Makefile).
 TOOLCHAIN = ["git", "make", "g++", "libcurl4", "libedit2", "libncurses6", "libsqlite3-0", "libxml2", "tzdata"]
 # The suites of the decoders and their sandbox, of the transport, of TLS and real servers, and of the doctor.
-FILTER = "Decoder|Isolated|AVIF|octor|Nginx|RemoteServer|Bucket|BadResponse|DownloadsTests.(HandleReuse|OddHead|HeadParser|" \
+FILTER = "Decoder|Isolated|AVIF|octor|Nginx|RemoteServer|Bucket|BadResponse|" \
+    "DownloadsTests.(HandleReuse|OddHead|HeadParser|" \
     "Proxy|Deadline|Resolution|Address|SourceURL|FloodWatch|NameTable|Certificate|Credential)"
 FORMATS = "avif bmp gif heic ico jpeg jxl png svg tiff webp"
 PROTECTIONS = ["no new privileges", "Landlock", "seccomp", "resource limits"]
