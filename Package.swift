@@ -137,10 +137,11 @@ let package = Package(
     .testTarget(
       name: "ThumbsTests",
       dependencies: [
-        "thumbs", "BatchFetch", "Downloads", "ImageCache", "TestSupport", "CGlibc", "CZlib",
+        "thumbs", "BatchFetch", "Downloads", "DownloadSupport", "ImageCache", "TestSupport", "CGlibc", "CZlib",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
       ]),
   ],
   swiftLanguageModes: [.v6],

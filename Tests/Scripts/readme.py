@@ -25,7 +25,8 @@ VARIABLE = [
     (r"\b\d+\.\d s\b", "0.0 s"), (r'"(queued|download|render)": ?\d+', r'"\1":0'),
     (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "TIME"), (r"\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT", "TIME"),
     (r"on disk [\d.]+ \wiB \+ log [\d.]+ \w+", "on disk SIZE"), (r"\bage +\d+ s\b", "age 0 s"),
-    (r'"[0-9a-f]+-[0-9a-f]{8}"', "ETAG"), (r"Size +[\d.]+ \w+", "Size SIZE"),
+    (r"remembered from \d\d:\d\d", "remembered from TIME"), (r'"[0-9a-f]+-[0-9a-f]{8}"', "ETAG"),
+    (r"Size +[\d.]+ \w+", "Size SIZE"),
     (r"(At 1/\d) +[\d.]+ \w+ would keep \d+ of (\d+) sources, [\d.]+ \w+", r"\1 SIZE \2"),
 ]
 

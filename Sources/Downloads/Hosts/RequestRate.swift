@@ -19,13 +19,14 @@ public struct RequestRate: Hashable, Sendable {
     self.period = period.clamped(to: Self.periods)
   }
 
-  /// Parses a number and a unit of time: `5/s`, `45/m`, `100/h`, `0.5/s`. Returns nil for any other text.
+  /// Parses a number and a unit of time: `5/s`, `45/m`, `100/h`, `0.5/s`. The units are also called `sec`, `second`,
+  /// `min`, `minute` and `hour`. Returns nil for any other text.
   ///
   /// The number is 0.001 to 1,000,000, with at most three digits after the decimal point. A fraction lengthens the
   /// period: `0.5/s` is 1 request in 2 s, and `2.5/m` is 5 requests in 2 minutes.
   public init?(_ text: String) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-    guard parts.count == 2, let unit = Self.units.first(where: { $0.name == parts[1] }),
+    guard parts.count == 2, let unit = Self.unit(parts[1]),
       let thousandths = Self.thousandths(parts[0]), (1...1_000_000_000).contains(thousandths)
     else { return nil }
     let divisor = Self.greatestCommonDivisor(thousandths, 1000)
@@ -34,6 +35,11 @@ public struct RequestRate: Hashable, Sendable {
 
   /// The units, longest first.
   private static let units = [(name: "h", seconds: 3600), (name: "m", seconds: 60), (name: "s", seconds: 1)]
+
+  private static func unit(_ name: Substring) -> (name: String, seconds: Int)? {
+    let names = ["s": "s", "sec": "s", "second": "s", "m": "m", "min": "m", "minute": "m", "h": "h", "hour": "h"]
+    return units.first { $0.name == names[String(name)] }
+  }
 
   /// Returns the decimal number in `text` times 1000; nil if it is not a number, or has more than three decimals.
   private static func thousandths(_ text: Substring) -> Int? {

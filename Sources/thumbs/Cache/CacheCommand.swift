@@ -196,10 +196,10 @@ private struct CachePruneCommand: ParsableCommand {
   @Option(
     help: ArgumentHelp(
       "Shrink the cache to this size, such as 500MiB. (default: the cache's limit)", valueName: "size"),
-    transform: { try ByteSize(ofCache: $0) })
+    transform: { try ByteSize($0) })
   var cacheSize: ByteSize?
   /// The old name of `--cache-size`.
-  @Option(help: .hidden, transform: { try ByteSize(ofCache: $0) }) var maxSize: ByteSize?
+  @Option(help: .hidden, transform: { try ByteSize($0) }) var maxSize: ByteSize?
   @Flag(name: [.customShort("n"), .long], help: "Show what would be removed; change nothing.") var dryRun = false
   @OptionGroup var output: JSONOption
 

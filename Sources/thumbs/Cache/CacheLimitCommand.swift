@@ -32,7 +32,7 @@ struct CacheLimitCommand: ParsableCommand {
         self = .unset
         return
       }
-      let size = try ByteSize(ofCache: text).count
+      let size = try ByteSize(text).count
       guard size > 0 else { throw ValidationError("give at least one byte, or none") }
       self = .bytes(size)
     }

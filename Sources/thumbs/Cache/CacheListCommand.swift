@@ -136,13 +136,12 @@ enum SourceFilter: Hashable, Sendable {
     }
   }
 
-  private static let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400]
-
   /// Parses `90s`, `15m`, `12h`, `30d` or `8w` as a number of seconds.
   private static func seconds(_ text: String) throws -> Int {
-    guard let unit = text.last.flatMap({ units[$0] }), let seconds = UnitNumber.integer(text.dropLast(), times: unit)
-    else { throw ValidationError("give an age such as 90s, 15m, 12h, 30d or 8w") }
-    return seconds
+    guard let seconds = TimeUnit.seconds(text, needsUnit: true), let whole = Int(exactly: seconds.rounded()) else {
+      throw ValidationError("give an age such as 90s, 15m, 12h, 30d or 8w")
+    }
+    return whole
   }
 }
 

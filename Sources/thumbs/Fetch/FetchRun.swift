@@ -362,6 +362,9 @@ extension FetchRun {
         (plan.remarks.map { "thumbs: \($0.printable)" } + advice(aboutBadRowsOf: totals) + [text]
           + advice(totals, coverage)).joined(separator: "\n") + "\n")
     }
+    if isQuiet, let line = totals.quietLine(report: reportPath) {
+      ProgressOutput.standardError.write("thumbs: \(line.printable)\n")
+    }
     let ending = runEnding(totals, signal, limit)
     if let message = ending.message { throw ending.exitCode.printing(message) }
     if ending.exitCode != .success { throw ending.exitCode }

@@ -15,7 +15,7 @@ struct CachingOptions: ParsableArguments {
     help: ArgumentHelp(
       "Maximum size of the disk cache, such as 500MiB. (default: the limit stored in the cache, else 2GiB)",
       discussion: "If a lower limit is stored in the cache, that one applies.", valueName: "size"),
-    transform: { try ByteSize(ofCache: $0) })
+    transform: { try ByteSize($0) })
   var cacheSize: ByteSize?
 
   @Flag(help: "Also cache the downloaded images, in up to a fifth of the cache, so that a new size needs no download.")

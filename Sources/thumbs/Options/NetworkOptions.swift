@@ -23,20 +23,20 @@ struct NetworkOptions: ParsableArguments {
   var retries = 3
 
   @Option(
-    help: ArgumentHelp("Maximum time to connect, in seconds. (default: 5)", valueName: "seconds"),
+    help: ArgumentHelp("Maximum time to connect. (default: 5s)", valueName: "time"),
     transform: { try Count.seconds($0) })
   var connectTimeout = Duration.seconds(5)
 
   @Option(
     name: [.customLong("max-time"), .customLong("timeout")],
-    help: ArgumentHelp("Maximum time for one attempt, in seconds. (default: 60)", valueName: "seconds"),
+    help: ArgumentHelp("Maximum time for one attempt. (default: 60s)", valueName: "time"),
     transform: { try Count.seconds($0) })
   var timeout = Duration.seconds(60)
 
   @Option(
     help: ArgumentHelp(
-      "Maximum time to the first byte of a response, in seconds. (default: a quarter of --max-time)",
-      valueName: "seconds"),
+      "Maximum time to the first byte of a response. (default: a quarter of --max-time)",
+      valueName: "time"),
     transform: { try Count.seconds($0) })
   var firstByteTimeout: Duration?
 

@@ -49,25 +49,25 @@ struct ByteSize: Hashable, Sendable {
 extension ByteSize {
   private static let units: [(name: String, factor: Int)] = [
     ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1000),
-    ("G", 1_000_000_000), ("M", 1_000_000), ("k", 1000), ("B", 1), ("", 1),
+    ("G", 1_000_000_000), ("M", 1_000_000), ("k", 1000), ("B", 1),
   ]
 
-  /// Parses `32MiB`, `2GiB`, `1.5GB`, `500k` or `4096`. Units with an `i` are powers of 1024, others powers of 1000.
-  /// Case does not matter.
+  /// Parses `32MiB`, `2GiB`, `1.5GB`, `500k` or `4096B`. Units with an `i` are powers of 1024, others powers of 1000.
+  /// Case does not matter. Only 0 needs no unit: `500` would be bytes, which hardly anybody means.
   init(_ text: String) throws {
     let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
     let unit = text[number.endIndex...].lowercased()
+    if unit.isEmpty, let number = Int(number) {
+      guard number != 0 else {
+        count = 0
+        return
+      }
+      throw ValidationError("\(text) without a unit would be bytes; give \(text)MiB, for example, or \(text)B")
+    }
     guard let factor = Self.units.first(where: { $0.name.lowercased() == unit })?.factor,
       let count = UnitNumber.integer(number, times: factor)
     else { throw ValidationError("give a number of bytes such as 500k, 32MiB or 2GiB") }
     self.count = count
-  }
-
-  /// Parses the size of a cache. A number below 1 MiB needs a unit: `500` would empty a cache that was to have 500 MiB.
-  init(ofCache text: String) throws {
-    try self.init(text)
-    guard let number = Int(text), number != 0, number < 1 << 20 else { return }
-    throw ValidationError("\(text) without a unit would be bytes; give \(text)MiB, for example, or \(text)B")
   }
 }
 
@@ -104,10 +104,12 @@ enum Count {
   /// Parses a whole number from 0 to 65535.
   static func natural(_ text: String) throws -> Int { try number(text, in: 0...65535) }
 
-  /// Parses a number of seconds, with or without a fraction. The default range is 0.001 to 86400 (a day).
+  /// Parses a time: `90s`, `5m`, `1.5h`, `250ms`, or a number of seconds. The default range is 0.001 to 86400 (a day).
   static func seconds(_ text: String, in range: ClosedRange<Double> = 0.001...86_400) throws -> Duration {
-    guard let seconds = Double(text), range.contains(seconds) else {
-      throw ValidationError("give a number of seconds from \(bound(range.lowerBound)) to \(bound(range.upperBound))")
+    guard let seconds = TimeUnit.seconds(text), range.contains(seconds) else {
+      throw ValidationError(
+        "give a time such as 90s, 5m or 1h, or a number of seconds, from \(bound(range.lowerBound)) to "
+          + "\(bound(range.upperBound)) seconds")
     }
     return .seconds(seconds)
   }
@@ -120,6 +122,22 @@ enum Count {
       throw ValidationError("give a whole number from \(range.lowerBound) to \(range.upperBound)")
     }
     return number
+  }
+}
+
+/// The units of times.
+enum TimeUnit {
+  private static let seconds: [String: Double] = [
+    "ms": 0.001, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400,
+  ]
+
+  /// Returns the seconds of a number with a unit, or of one without; nil for any other text.
+  static func seconds(_ text: some StringProtocol, needsUnit: Bool = false) -> Double? {
+    let digits = text.prefix { !$0.isLetter }
+    let unit = text[digits.endIndex...].lowercased()
+    guard let number = Double(digits), number.isFinite, number >= 0 else { return nil }
+    if unit.isEmpty { return needsUnit ? nil : number }
+    return seconds[unit].map { number * $0 }
   }
 }
 

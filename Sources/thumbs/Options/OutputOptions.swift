@@ -73,7 +73,7 @@ struct OutputOptions: ParsableArguments {
   @Option(help: "Progress display on standard error.")
   var progress = ProgressMode.auto
 
-  @Flag(name: .shortAndLong, help: "Print errors only, without progress and summary.")
+  @Flag(name: .shortAndLong, help: "Print errors only, and one line if rows failed.")
   var quiet = false
 
   @Flag(name: .shortAndLong, help: "Print a line for every row.")

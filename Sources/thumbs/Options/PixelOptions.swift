@@ -222,8 +222,8 @@ struct DecoderOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Maximum time to decode an image in a separate process, in seconds, and to encode AVIF. (default: 10)",
-      discussion: "After it, the row fails as decode_limit.", valueName: "seconds"),
+      "Maximum time to decode an image in a separate process, and to encode AVIF. (default: 10s)",
+      discussion: "After it, the row fails as decode_limit.", valueName: "time"),
     transform: { try Count.seconds($0) })
   var decodeTimeout = Duration.seconds(10)
 

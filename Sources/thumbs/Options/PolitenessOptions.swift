@@ -26,9 +26,9 @@ struct PolitenessOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Maximum time to wait for a host that requests a pause with Retry-After, in seconds; 0 never waits. "
-        + "(default: 120)",
-      discussion: "If a host requests a longer pause, its rows fail, and are worth retrying.", valueName: "seconds"),
+      "Maximum time to wait for a host that requests a pause with Retry-After; 0 never waits. "
+        + "(default: 120s)",
+      discussion: "If a host requests a longer pause, its rows fail, and are worth retrying.", valueName: "time"),
     transform: { try Count.seconds($0, in: 0...86_400) })
   var maxWait = Duration.seconds(120)
 
@@ -83,8 +83,8 @@ struct RunLimitOptions: ParsableArguments {
   @Option(
     name: .customLong("max-run-time"),
     help: ArgumentHelp(
-      "Maximum time for the whole run, in seconds. (default: no limit)",
-      discussion: "The rows that are left then end as canceled, and the exit status is 75.", valueName: "seconds"),
+      "Maximum time for the whole run. (default: no limit)",
+      discussion: "The rows that are left then end as canceled, and the exit status is 75.", valueName: "time"),
     transform: { try Count.seconds($0, in: 0.001...31_536_000) })
   var time: Duration?
 

@@ -33,15 +33,15 @@ struct RemoteCacheOptions: ParsableArguments {
   var remoteCachePrivate = false
 
   @Option(
-    help: ArgumentHelp("Maximum time to connect to the remote cache, in seconds. (default: 0.1)", valueName: "seconds"),
+    help: ArgumentHelp("Maximum time to connect to the remote cache. (default: 0.1s)", valueName: "time"),
     transform: { try Count.seconds($0) })
   var remoteCacheConnectTimeout = Duration.milliseconds(100)
 
   @Option(
     help: ArgumentHelp(
-      "Maximum time to read one object of the remote cache, in seconds. (default: 1)",
+      "Maximum time to read one object of the remote cache. (default: 1s)",
       discussion: "When lookups have cost the run more time than this, the remote cache is skipped for a while.",
-      valueName: "seconds"),
+      valueName: "time"),
     transform: { try Count.seconds($0) })
   var remoteCacheTimeout = Duration.seconds(1)
 

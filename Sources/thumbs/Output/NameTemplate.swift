@@ -307,10 +307,15 @@ struct SourceURLParts: Hashable, Sendable {
     return (try? SourceURL(url))?.description ?? url
   }
 
+  /// The host and its port, without user and password; empty if there is none.
+  var server: Substring {
+    let at = authority.utf8.lastIndex(of: UInt8(ascii: "@"))
+    return at.map { authority[authority.utf8.index(after: $0)...] } ?? authority
+  }
+
   /// The host, without user, password and port; empty if there is none.
   var host: String {
-    let at = authority.utf8.lastIndex(of: UInt8(ascii: "@"))
-    let host = at.map { authority[authority.utf8.index(after: $0)...] } ?? authority
+    let host = server
     if host.utf8.first == UInt8(ascii: "[") { return String(host.dropFirst().prefix { $0 != "]" }) }
     return host[..<(host.utf8.firstIndex(of: UInt8(ascii: ":")) ?? host.endIndex)].lowercased()
   }

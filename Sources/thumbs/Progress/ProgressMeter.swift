@@ -143,7 +143,7 @@ struct RunningRows: Hashable, Sendable {
 
   /// A slow row.
   struct Slow: Hashable, Sendable {
-    /// The host of its URL, safe to print.
+    /// The host of its URL with its port, safe to print.
     var host: String
     /// The whole seconds since it began.
     var seconds: Int
@@ -170,7 +170,8 @@ struct RunningRows: Hashable, Sendable {
   /// Returns the longest-running row if it is slow.
   func slowest(at time: Duration) -> Slow? {
     guard let row = rows.values.min(by: { $0.start < $1.start }), time - row.start >= Self.patience else { return nil }
-    return Slow(host: Self.shown(SourceURLParts(row.url).host), seconds: Int((time - row.start) / .seconds(1)))
+    return Slow(
+      host: Self.shown(SourceURLParts(row.url).server.lowercased()), seconds: Int((time - row.start) / .seconds(1)))
   }
 
   /// Replaces everything but printable ASCII with `?`, so that each character takes one column and none is a control

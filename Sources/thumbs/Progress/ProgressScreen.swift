@@ -32,8 +32,9 @@ struct ProgressScreen: Hashable, Sendable {
     switch mode {
     case .bar where isHidden: isLineShown = false
     case .bar, .auto:
-      // Writes the new line first and then clears the rest of the old one. Clearing first would flicker.
-      text += state.line(width: width, at: time, style: style) + "\u{1B}[J\r"
+      // Writes the new line first and then clears the rest of the old one. Clearing first would flicker. The window may
+      // have become narrower since its width was read: without wrapping (DECAWM), the cursor stays on the line.
+      text += "\u{1B}[?7l" + state.line(width: width, at: time, style: style) + "\u{1B}[?7h\u{1B}[J\r"
       isLineShown = true
     case .plain where isDue: text += state.plainLine(at: time) + "\n"
     case .json where isDue: text += state.jsonLine(at: time) + "\n"
@@ -179,7 +180,7 @@ extension ProgressState {
     if case .about(let total) = total {
       parts.append(Part(text: "~\(min(99, Int(100 * Double(finished) / Double(max(1, total))))) %"))
     }
-    if failed > 0 { parts.append(Part(text: "\(failed) failed", tint: .bad)) }
+    if failed > 0 { parts.append(Part(text: "\(failed.grouped) failed", tint: .bad)) }
     if let left = secondsLeft(at: time) { parts.append(Part(text: "ETA \(Self.clock(left))")) }
     let speed = perSecond(at: time).bytes
     if speed >= 1 { parts.append(Part(text: "\(ByteSize(count: Int(speed)))/s")) }

@@ -1,4 +1,6 @@
 import BatchFetch
+import FoundationEssentials
+import Glibc
 
 /// The commonest causes of the failures of a run, with an example of each and a remedy. Bounded, however many rows and
 /// codes there are.
@@ -25,12 +27,12 @@ struct FailureReasons: Hashable, Sendable {
     examples[code] = Example(place: Self.shortened(line.url ?? line.name ?? ""), message: Self.message(of: failure))
   }
 
-  /// Returns the message, without the time from which it is remembered.
+  /// Returns the message, with the time from which it is remembered as a clock shows it.
   private static func message(of failure: FetchFailure) -> String {
-    guard failure.rememberedSince != nil, let end = failure.message.firstRange(of: " Remembered from ") else {
+    guard let time = failure.rememberedSince, let end = failure.message.firstRange(of: " Remembered from ") else {
       return failure.message
     }
-    return failure.message[..<end.lowerBound] + " (remembered, no request)"
+    return failure.message[..<end.lowerBound] + " (remembered from \(time.clockTime), no request)"
   }
 
   /// Returns the lines about the failures of `totals`, the commonest first.
@@ -89,5 +91,23 @@ struct FailureReasons: Hashable, Sendable {
     case "timeout_connect", "timeout_first_byte", "timeout_total": return "--max-time SECONDS raises the limit."
     default: return nil
     }
+  }
+}
+
+extension Date {
+  /// The time of day here, such as `12:01`, with the date if that is not today.
+  fileprivate var clockTime: String {
+    let (time, now) = (local, Date().local)
+    func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    let clock = "\(two(time.tm_hour)):\(two(time.tm_min))"
+    if time.tm_yday == now.tm_yday, time.tm_year == now.tm_year { return clock }
+    return "\(time.tm_year + 1900)-\(two(time.tm_mon + 1))-\(two(time.tm_mday)) \(clock)"
+  }
+
+  /// The time in the zone of this machine.
+  private var local: tm {
+    var (seconds, parts) = (time_t(timeIntervalSince1970), tm())
+    localtime_r(&seconds, &parts)
+    return parts
   }
 }

@@ -70,7 +70,7 @@ extension HostTally {
   var lines: [String] {
     guard hosts.count > 1 else { return [] }
     let slowest = slowest(3).map { "\($0.name) \($0.host.meanTime.secondsText) s" }
-    let failing = mostFailing(3).map { "\($0.name) \($0.host.failed) of \($0.host.rows)" }
+    let failing = mostFailing(3).map { "\($0.name) \($0.host.failed.grouped) of \($0.host.rows.grouped)" }
     return (slowest.isEmpty ? [] : ["  slowest hosts: " + slowest.joined(separator: ", ")])
       + (failing.isEmpty ? [] : ["  most failures: " + failing.joined(separator: ", ")])
   }

@@ -220,7 +220,8 @@ extension ReportLine {
 
   private static func write(_ failure: FetchFailure, to text: inout JSONText) {
     text.member("code", failure.code.description)
-    text.member("retryable", failure.code.isRetryable)
+    // A retry fetches canceled rows, although no attempt of the same run repeats them.
+    text.member("retryable", failure.code.isRetryable || failure.code == .cancelled)
     if let status = failure.httpStatus { text.member("http", status) }
     write(failure.redirects, to: &text)
     if let time = failure.retryAt { text.member("retryAt", time.ISO8601Format()) }

@@ -218,10 +218,10 @@ extension MergedReports {
 
   /// Returns sentences about the merge of `reports` for people, one per line.
   func text(reports: Int) -> [String] {
-    let cancelled = counts[.cancelled].map { ", \($0) cancelled" } ?? ""
+    let cancelled = counts[.cancelled].map { ", \($0.grouped) canceled" } ?? ""
     var lines = [
-      "\(reports) \(reports == 1 ? "report has" : "reports have") \(Self.rows(count)): \(counts[.ok] ?? 0) ok, "
-        + "\(counts[.failed] ?? 0) failed\(cancelled)."
+      "\(reports) \(reports == 1 ? "report has" : "reports have") \(Self.rows(count)): \((counts[.ok] ?? 0).grouped) ok, "
+        + "\((counts[.failed] ?? 0).grouped) failed\(cancelled)."
     ]
     if repeated.count > 0 {
       let (verb, list) = (repeated.count == 1 ? "has" : "have", repeated.text(limit: Self.shownRanges))
@@ -237,7 +237,7 @@ extension MergedReports {
     return lines
   }
 
-  private static func rows(_ count: Int) -> String { count == 1 ? "1 row" : "\(count) rows" }
+  private static func rows(_ count: Int) -> String { count == 1 ? "1 row" : "\(count.grouped) rows" }
 
   /// Returns the merge of `reports` as one JSON object and a line feed. `exit` is the exit status of the command.
   func json(reports: Int, exit: Int32) -> [UInt8] {

@@ -144,10 +144,10 @@ extension Totals {
 
   /// Returns the totals of a report for people, without a line feed at the end. Safe to print on a terminal.
   func text(isPartial: Bool) -> String {
-    var lines = ["\(counts); \(files) \(files == 1 ? "file" : "files"), \(ByteSize(count: fileBytes))"]
+    var lines = ["\(counts); \(files.grouped) \(files == 1 ? "file" : "files"), \(ByteSize(count: fileBytes))"]
     if isPartial { lines.append("  the report does not prove that it contains every row of its run") }
     lines += causes
-    if fallbacks > 0 { lines.append("  with the fallback image: \(fallbacks)") }
+    if fallbacks > 0 { lines.append("  with the fallback image: \(fallbacks.grouped)") }
     lines += hosts.lines
     if let first = slowest.first, first.download > .zero {
       let rows = slowest.prefix(Self.shownSlowRows).map { "\($0.url) \($0.download.secondsText) s" }
@@ -157,9 +157,9 @@ extension Totals {
   }
 
   private var counts: String {
-    let others = [(cancelled, "cancelled"), (skipped, "skipped")].filter { $0.0 > 0 }.map { "\($0) \($1)" }
-    let counts = ["\(doneCount) ok", "\(failedCount) failed"] + others
-    return "\(total) \(total == 1 ? "item" : "items"): \(counts.joined(separator: ", "))"
+    let others = [(cancelled, "canceled"), (skipped, "skipped")].filter { $0.0 > 0 }.map { "\($0.grouped) \($1)" }
+    let counts = ["\(doneCount.grouped) ok", "\(failedCount.grouped) failed"] + others
+    return "\(total.grouped) \(total == 1 ? "item" : "items"): \(counts.joined(separator: ", "))"
   }
 
   /// The lines with the origins and the failure codes.
@@ -172,7 +172,18 @@ extension Totals {
 
   /// Returns `5 http_404, 3 tls`, most frequent first.
   private static func list(_ counts: [(name: String, count: Int)]) -> String {
-    counts.sorted { ($1.count, $0.name) < ($0.count, $1.name) }.map { "\($0.count) \($0.name)" }.joined(separator: ", ")
+    counts.sorted { ($1.count, $0.name) < ($0.count, $1.name) }.map { "\($0.count.grouped) \($0.name)" }
+      .joined(separator: ", ")
+  }
+
+  /// Returns the line of a quiet run about rows that failed, so that cron sends it; nil if none did. `report` is the
+  /// path of the report; nil without one.
+  func quietLine(report: String?) -> String? {
+    guard failedCount > 0 else { return nil }
+    let codes = Self.list(failures.map { ($0, $1.rows) })
+    let place = report.map { $0 == "-" ? "" : "; see \($0)" } ?? ""
+    let verb = hasRetryableFailure ? " Some are worth retrying." : ""
+    return "\(failedCount.grouped) of \(total.grouped) rows failed: \(codes)\(place).\(verb)"
   }
 }
 
@@ -306,7 +317,7 @@ extension RemoteCacheCounters {
   }
 
   private static func list(_ counts: [(StaticString, Int)]) -> String {
-    counts.filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }.joined(separator: ", ")
+    counts.filter { $0.1 > 0 }.map { "\($0.1.grouped) \($0.0)" }.joined(separator: ", ")
   }
 }
 

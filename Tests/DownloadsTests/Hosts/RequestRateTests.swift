@@ -15,13 +15,20 @@ import Testing
     #expect(rate.description == text)
   }
 
+  @Test(arguments: [
+    ("5/sec", "5/s"), ("5/second", "5/s"), ("45/min", "45/m"), ("45/minute", "45/m"), ("9/hour", "9/h"),
+  ])
+  func `The units have longer names, too`(text: String, same: String) {
+    #expect(RequestRate(text) != nil && RequestRate(text) == RequestRate(same))
+  }
+
   @Test(arguments: [("005/s", "5/s"), ("5.0/s", "5/s"), ("0.50/m", "0.5/m"), ("1.500/h", "1.5/h")])
   func `Zeros without meaning are not printed`(text: String, printed: String) {
     #expect(RequestRate(text)?.description == printed)
   }
 
   @Test(arguments: [
-    "", "5", "5/", "/s", "5/x", "5/S", "5/sec", "5/s/m", "5 /s", " 5/s", "5/s ", "0/s", "0.0/s", "0.0001/s", "-1/s",
+    "", "5", "5/", "/s", "5/x", "5/S", "5/secs", "5/s/m", "5 /s", " 5/s", "5/s ", "0/s", "0.0/s", "0.0001/s", "-1/s",
     "+5/s", ".5/s", "5./s", "1.2345/s", "1.2.3/s", "1e3/s", "1000001/s", "1000000.001/s", "99999999999999999999/s",
     "５/s", "nan/s", "inf/s", "5//s", "0x5/s",
   ])

@@ -272,7 +272,7 @@ import Testing
 
   @Test func `The limits for images do not concern lists`() async throws {
     try await fill(["a.png"])
-    let result = try await fetch([bucket.url(""), "-o", bucket.url("t"), "--max-bytes", "10"])
+    let result = try await fetch([bucket.url(""), "-o", bucket.url("t"), "--max-bytes", "10B"])
     #expect(result.ending == .exit(1) && result.errors.contains("too_large_bytes"))
   }
 

@@ -88,7 +88,7 @@ import Testing
     #expect(try await keys(fixture, "host=elsewhere.example").isEmpty)
     #expect(try await keys(fixture, "older-than=1h").isEmpty)
     #expect(try await keys(fixture, "older-than=0s").count == 4)
-    #expect(try await keys(fixture, "larger-than=10").count == 3)
+    #expect(try await keys(fixture, "larger-than=10B").count == 3)
     #expect(try await keys(fixture, "larger-than=1MiB").isEmpty)
   }
 

@@ -65,7 +65,7 @@ import Testing
     #expect(hidden.filter(help.contains) == [])
     let shown = [
       "  -s, --size <size>       Thumbnail", "  -o, --output <dir>      Output", "  --retries <n>           Maximum",
-      "  --max-time <seconds>    Maximum", "  --url-column <key>      Column", "  -n, --dry-run           Print",
+      "  --max-time <time>       Maximum", "  --url-column <key>      Column", "  -n, --dry-run           Print",
       "MANIFESTS:", "THUMBNAILS:", "DOWNLOADS:", "Examples:", "Exit status:",
     ]
     #expect(shown.filter { !help.contains($0) } == [], "\(help)")

@@ -47,6 +47,19 @@ import Testing
     }
   }
 
+  @Test func `A quiet run with failed rows prints one line, so that cron sends it`() async throws {
+    let fixture = try CommandFixture { $0.target.hasPrefix("/gone") ? .http(404) : .icon() }
+    let list = try fixture.list(["/a.png", "/gone1.png", "/gone2.png"])
+    let result = try await fixture.fetch(list, "-q")
+    #expect(result.ending == .exit(1))
+    #expect(result.errors == "thumbs: 2 of 3 rows failed: 2 http_404; see report.jsonl.\n")
+    let retryable = try CommandFixture { _ in .http(503) }
+    let busy = try await retryable.start(
+      ["fetch", retryable.list(["/a.png"]), "-q", "--retries", "0", "--no-cache", "-o", "out"]
+    ).result()
+    #expect(busy.errors == "thumbs: 1 of 1 rows failed: 1 http_503. Some are worth retrying.\n")
+  }
+
   @Test func `The -v option prints a line per row on standard error`() async throws {
     let fixture = try CommandFixture { $0.target == "/gone.png" ? .http(404) : .icon() }
     let result = try await fixture.fetch(try fixture.list(["/a.png", "/gone.png"]), "-v")

@@ -65,7 +65,9 @@ import Testing
     ("--user-agent", "a\nb", "line breaks"), ("--referer", "a\r\nX: y", "line breaks"),
     ("--insecure-host", "", "give a host"), ("--insecure-host", "https://h/", "give a host"),
     ("--insecure-host", "user@h", "give a host"), ("--insecure-host", "a b", "give a host"),
-    ("--timeout", "0", "number of seconds"), ("--concurrency", "0", "whole number from 1"),
+    ("--timeout", "0", "such as 90s, 5m or 1h"), ("--timeout", "5x", "such as 90s"),
+    ("--max-bytes", "500", "500 without a unit would be bytes; give 500MiB"),
+    ("--concurrency", "0", "whole number from 1"),
     ("--header", "A b: c", "letters, digits"),
     ("--header", "none", "'Name: value'"), ("--header", "TE: trailers", "TE is set by thumbs itself"),
   ])

@@ -41,7 +41,7 @@ import Testing
 
   @Test(
     arguments: [
-      ("32MiB", 32 << 20), ("2GiB", 2 << 30), ("500k", 500_000), ("1.5kib", 1536), ("4096", 4096), ("0", 0),
+      ("32MiB", 32 << 20), ("2GiB", 2 << 30), ("500k", 500_000), ("1.5kib", 1536), ("4096B", 4096), ("0", 0),
       ("10B", 10), ("2G", 2_000_000_000),
     ])
   func `A number of bytes is parsed with its unit`(text: String, count: Int) throws {
@@ -53,11 +53,24 @@ import Testing
     #expect(throws: ValidationError.self) { try ByteSize(text) }
   }
 
+  @Test(arguments: ["500", "4096", "1000000"]) func `A size without a unit is refused with the likely ones`(
+    text: String
+  ) {
+    let error = #expect(throws: ValidationError.self) { try ByteSize(text) }
+    #expect(error?.message == "\(text) without a unit would be bytes; give \(text)MiB, for example, or \(text)B")
+  }
+
   @Test(arguments: [
-    ("0", 0), ("1048576", 1 << 20), ("500B", 500), ("500MiB", 500 << 20), ("500", nil), ("1048575", nil),
+    ("90s", 90.0), ("90", 90), ("1.5", 1.5), ("5m", 300), ("5min", 300), ("1h", 3600), ("1.5H", 5400), ("250ms", 0.25),
+    ("1d", 86_400),
   ])
-  func `A small size of a cache needs a unit`(text: String, count: Int?) {
-    #expect((try? ByteSize(ofCache: text).count) == count)
+  func `A time has a unit, or is a number of seconds`(text: String, seconds: Double) throws {
+    #expect(try Count.seconds(text) == .seconds(seconds))
+  }
+
+  @Test(arguments: ["", "s", "5x", "-5s", "5 m", "1e3", "0x10", "inf", "nan", "2d", "0", "5s5", "1h30m"])
+  func `Any other time is refused`(text: String) {
+    #expect(throws: ValidationError.self) { try Count.seconds(text) }
   }
 
   @Test(arguments: [(0, "0 B"), (1023, "1023 B"), (1024, "1 KiB"), (1536, "1.5 KiB"), (2 << 30, "2 GiB")])

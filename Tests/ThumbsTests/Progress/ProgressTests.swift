@@ -159,9 +159,9 @@ private func state(finished: Int, failed: Int = 0, total: Int?, bytes: Int = 0) 
     var screen = ProgressScreen(.bar)
     #expect(screen.draw(some, width: 20, at: .milliseconds(99)) == "")
     let first = screen.draw(some, width: 20, at: .milliseconds(100))
-    #expect(first.hasSuffix("1 of 2  ETA 0:01\u{1B}[J\r") && !first.contains("\n"))
+    #expect(first.hasSuffix("1 of 2  ETA 0:01\u{1B}[?7h\u{1B}[J\r") && !first.contains("\n"))
     #expect(screen.draw(some, width: 20, at: .milliseconds(150)) == "")
-    #expect(screen.draw(some, width: 20, at: .milliseconds(200)).hasPrefix("1 of 2"))
+    #expect(screen.draw(some, width: 20, at: .milliseconds(200)).hasPrefix("\u{1B}[?7l1 of 2"))
     #expect(screen.end(some, at: .milliseconds(201)) == "\r\u{1B}[J")
     #expect(screen.draw(some, width: 20, at: .seconds(9)) == "")
   }
@@ -173,7 +173,17 @@ private func state(finished: Int, failed: Int = 0, total: Int?, bytes: Int = 0) 
     let text = screen.draw(some, notes: ["hello"], width: 20, at: .milliseconds(101))
 
     #expect(text.hasPrefix("\r\u{1B}[Jhello\n"))
-    #expect(text.hasSuffix("1 of 2  ETA 0:01\u{1B}[J\r"))
+    #expect(text.hasSuffix("1 of 2  ETA 0:01\u{1B}[?7h\u{1B}[J\r"))
+  }
+
+  @Test(arguments: ScreenModel.Narrowing.allCases)
+  func `A window that became narrower during the drawing keeps no row of the line`(narrowing: ScreenModel.Narrowing) {
+    var (screen, model) = (ProgressScreen(.bar), ScreenModel(width: 20, narrowing: narrowing))
+    // The width was read before the window changed.
+    model.show(screen.draw(some, width: 60, at: .milliseconds(100)))
+    #expect(model.rows.count == 1)
+    model.show(screen.draw(some, notes: ["hello"], width: 20, at: .milliseconds(200)))
+    #expect(model.rows.count == 2 && model.rows.first == "hello" && model.unknown.isEmpty)
   }
 
   @Test func `Plain and JSON progress are whole lines at their own intervals`() {

@@ -14,6 +14,8 @@ struct ScreenModel {
   private var lines: [[Character]] = [[]]
   private var line = 0
   private var column = 0
+  /// False while a line that is full takes no more characters (DECAWM).
+  private var wrapsText = true
   /// The escape sequences that the model does not know.
   private(set) var unknown: [String] = []
 
@@ -59,7 +61,7 @@ struct ScreenModel {
     default:
       while lines[line].count <= column { lines[line].append(" ") }
       lines[line][column] = character
-      column += 1
+      column = wrapsText ? column + 1 : min(column + 1, width - 1)
     }
   }
 
@@ -72,6 +74,8 @@ struct ScreenModel {
       lines[line] = Array(lines[line].prefix(column))
       lines.removeSubrange((line + 1)...)
     case "m": break
+    case "h" where code.hasSuffix("[?7h"): wrapsText = true
+    case "l" where code.hasSuffix("[?7l"): wrapsText = false
     default: unknown.append(String(code))
     }
   }

@@ -29,7 +29,7 @@ import Testing
 
     #expect(
       text == """
-        7 items: 2 ok, 4 failed, 1 cancelled in 1.3 s; 281.9 KiB downloaded
+        7 items: 2 ok, 4 failed, 1 canceled in 1.3 s; 281.9 KiB downloaded
           ok: 2 network
           failed: 2 http_404, 1 stalled*, 1 tls
           (* worth retrying)
@@ -59,7 +59,7 @@ import Testing
   @Test func `With several hosts, the text lists slow and failing ones, and the bytes saved by the cache`() {
     #expect(
       mixed.text(after: .seconds(2), downloaded: ByteSize(count: 0)) == """
-        5 items: 3 ok, 1 failed, 1 cancelled in 2.0 s; 0 B downloaded
+        5 items: 3 ok, 1 failed, 1 canceled in 2.0 s; 0 B downloaded
           ok: 2 network, 1 disk
           failed: 1 http_503*
           (* worth retrying)
@@ -109,7 +109,7 @@ import Testing
     #expect(String(decoding: json, as: UTF8.self).hasPrefix(start))
     #expect(
       summary([.cancelled]).text(limit: limit, after: .seconds(60), downloaded: ByteSize(count: 0)) == """
-        1 item: 0 ok, 0 failed, 1 cancelled in 60.0 s; 0 B downloaded
+        1 item: 0 ok, 0 failed, 1 canceled in 60.0 s; 0 B downloaded
           stopped at the limit of 60 s (--max-run-time)
         """)
   }

@@ -34,7 +34,7 @@ private func failed(_ code: String, host: String, isRetryable: Bool) throws -> R
   @Test func `The text has counts, codes, hosts and the slowest downloads`() throws {
     #expect(
       try totals().text(isPartial: true) == """
-        6 items: 3 ok, 2 failed, 1 cancelled; 6 files, 45 B
+        6 items: 3 ok, 2 failed, 1 canceled; 6 files, 45 B
           the report does not prove that it contains every row of its run
           ok: 2 network, 1 disk
           failed: 1 http_404, 1 http_503*
