@@ -71,7 +71,7 @@ extension HostPattern: CustomStringConvertible {
 
 extension HostPattern {
   /// Returns true if the pattern applies to `host`, which has the form of ``SourceURL/host``.
-  func matches(_ host: String) -> Bool { HostParts(of: host).scopes.contains(scope) }
+  package func matches(_ host: String) -> Bool { HostParts(of: host).scopes.contains(scope) }
 
   /// Returns true if the pattern is `host` itself, and no group of hosts.
   func names(_ host: String) -> Bool {

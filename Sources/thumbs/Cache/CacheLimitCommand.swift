@@ -7,8 +7,8 @@ struct CacheLimitCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "limit", abstract: "Show or set the size limit of the cache.",
     discussion: """
-      The limit is stored in the cache. Running processes apply it from their next write on. A run with a \
-      --cache-size applies the lower of the two.
+      The limit is stored in the cache, which is made if there is none. Running processes apply it from their next \
+      write on. A run with a --cache-size applies the lower of the two.
 
       Examples:
         thumbs cache limit
@@ -57,7 +57,8 @@ struct CacheLimitCommand: ParsableCommand {
       }
       guard limit == nil || output.json else { return try announceEviction(directory) }
       let stored = try CacheMaintenance.limit(directory: directory)
-      try output.print(Record(limit: stored), or: stored.map(CacheText.size) ?? "none")
+      let applied = try CacheMaintenance.appliedLimit(directory: directory)
+      try output.print(Record(limit: stored, applied: applied), or: CacheText.limit(stored, applied: applied))
     }
   }
 
@@ -74,17 +75,20 @@ struct CacheLimitCommand: ParsableCommand {
         + "The next run removes \(victims), as thumbs cache prune does now.")
   }
 
-  /// The JSON object: the stored limit in bytes, or null; in a dry run, the limit to store, and `dryRun`.
+  /// The JSON object: the stored limit in bytes, or null, and the one that runs apply; in a dry run, the limit to
+  /// store, and `dryRun`.
   private struct Record: Encodable {
     var dryRun: Bool?
     let limit: Int?
+    var applied: Int?
 
     func encode(to encoder: any Encoder) throws {
       var container = encoder.container(keyedBy: CodingKeys.self)
       try container.encode(limit, forKey: .limit)
       try container.encodeIfPresent(dryRun, forKey: .dryRun)
+      try container.encodeIfPresent(applied, forKey: .applied)
     }
 
-    private enum CodingKeys: CodingKey { case dryRun, limit }
+    private enum CodingKeys: CodingKey { case dryRun, limit, applied }
   }
 }

@@ -3,19 +3,31 @@ import BatchFetch
 import Foundation
 import ImageCache
 
-/// `thumbs cache ls`: prints one line per source, in constant memory.
+/// `thumbs cache ls`: prints one line per source or host. Without `--sort` and `--by-host`, in constant memory.
 struct CacheListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "ls", abstract: "List the sources in the cache.",
     discussion: """
       Examples:
-        thumbs cache ls
-        thumbs cache ls --filter host=cdn.example --filter older-than=30d
+        thumbs cache ls --sort size
+        thumbs cache ls --host '*.example' --filter older-than=30d
+        thumbs cache ls --by-host
         thumbs cache ls --format jsonl --full-urls | wc -l
       """)
 
+  /// An order of the list.
+  enum Order: String, CaseIterable, ExpressibleByArgument {
+    /// The largest first.
+    case size
+    /// The last used first.
+    case used
+    case host
+  }
+
   @OptionGroup var cache: CacheOptions
   @OptionGroup var filter: FilterOptions
+  @Option(help: "Sort by size (largest first), used (last used first) or host. (default: by key)") var sort: Order?
+  @Flag(help: "Print a line per host: its sources, their size and their last use.") var byHost = false
   @OptionGroup var formats: CacheFormatOptions
   @Flag(name: .customLong("full-urls"), help: "Show queries, users and passwords in URLs.") var fullURLs = false
 
@@ -23,18 +35,50 @@ struct CacheListCommand: ParsableCommand {
     try reportingCacheErrors {
       let inspector = try CacheInspector(directory: try cache.directory())
       let now = Date()
-      var isFirst = true
-      printHead()
+      var (count, bytes, selection) = (0, 0, HostSelection())
+      var (kept, hosts): ([ListedSource], [String: HostRecord]) = ([], [:])
+      if !byHost { printHead() }
       let unusable = try inspector.forEachSource { source in
-        guard filter.matches(source, at: now) else { return }
-        try printRow(Record(source, url: url(of: source), now: now), isFirst: isFirst)
-        isFirst = false
+        guard filter.matches(source, at: now, &selection) else { return }
+        count += 1
+        bytes += source.bytes
+        if byHost {
+          hosts[source.host, default: HostRecord(host: source.host)].add(source)
+        } else if sort != nil {
+          kept.append(source)
+        } else {
+          try printRow(Record(source, url: url(of: source), now: now), isFirst: count == 1)
+        }
       }
-      if formats.chosen == .json { print(isFirst ? "[]" : "\n]") }
+      if byHost { try printHosts(hosts.values.sorted(by: sort ?? .size)) }
+      for (index, source) in kept.sorted(by: sort ?? .size).enumerated() {
+        try printRow(Record(source, url: url(of: source), now: now), isFirst: index == 0)
+      }
+      if formats.chosen == .json, !byHost { print(count == 0 ? "[]" : "\n]") }
+      if formats.chosen == .table, count > 0 { print("\(CacheText.sources(count)), \(CacheText.size(bytes))") }
+      if count == 0 { filter.explain(selection) }
       guard unusable == 0 else {
-        printToStandardError("thumbs cache: Skipped \(unusable) damaged sources.")
+        printToStandardError("thumbs cache: Skipped \(unusable.grouped) damaged sources.")
         throw ExitCode(1)
       }
+    }
+  }
+
+  private func printHosts(_ hosts: [HostRecord]) throws {
+    switch formats.chosen {
+    case .table:
+      print("      SIZE  SOURCES  USED                  HOST")
+      for host in hosts {
+        let (size, sources) = (CacheText.size(host.bytes).leftPadded(to: 10), host.sources.grouped.leftPadded(to: 7))
+        print("\(size)  \(sources)  \(CacheText.time(host.lastUsed))  \(CacheText.field(host.host))")
+      }
+    case .tsv:
+      print(["host", "sources", "bytes", "lastUsed"].joined(separator: "\t"))
+      for host in hosts {
+        print("\(CacheText.field(host.host))\t\(host.sources)\t\(host.bytes)\t\(CacheText.time(host.lastUsed))")
+      }
+    case .jsonl: for host in hosts { print(try CacheText.json(host)) }
+    case .json: print(try CacheText.json(hosts))
     }
   }
 
@@ -93,6 +137,50 @@ struct CacheListCommand: ParsableCommand {
   }
 }
 
+/// The sources of one host. Fields may be added; existing ones do not change.
+private struct HostRecord: Encodable {
+  let host: String
+  var (sources, bytes) = (0, 0)
+  var lastUsed = Date.distantPast
+
+  init(host: String) { self.host = host }
+
+  mutating func add(_ source: ListedSource) {
+    sources += 1
+    bytes += source.bytes
+    lastUsed = max(lastUsed, source.lastUsed)
+  }
+}
+
+extension Sequence<HostRecord> {
+  fileprivate func sorted(by order: CacheListCommand.Order) -> [HostRecord] {
+    sorted { a, b in
+      switch order {
+      case .size: (b.bytes, a.host) < (a.bytes, b.host)
+      case .used: (b.lastUsed, a.host) < (a.lastUsed, b.host)
+      case .host: a.host < b.host
+      }
+    }
+  }
+}
+
+extension Sequence<ListedSource> {
+  fileprivate func sorted(by order: CacheListCommand.Order) -> [ListedSource] {
+    sorted { a, b in
+      switch order {
+      case .size: (b.bytes, a.key) < (a.bytes, b.key)
+      case .used: (b.lastUsed, a.key) < (a.lastUsed, b.key)
+      case .host: (a.host, a.source.url) < (b.host, b.source.url)
+      }
+    }
+  }
+}
+
+extension ListedSource {
+  /// The host of the source with its port, or the bucket; empty for local files.
+  var host: String { (try? SourceURL(source.url))?.host ?? "" }
+}
+
 extension String {
   fileprivate func leftPadded(to length: Int) -> String {
     String(repeating: " ", count: max(0, length - count)) + self
@@ -101,8 +189,8 @@ extension String {
 
 /// A filter for sources: `host=example.org`, `older-than=30d`, `larger-than=20k` or `state=stale`.
 enum SourceFilter: Hashable, Sendable {
-  /// The URL has this host.
-  case host(String)
+  /// The host of the URL matches this pattern.
+  case host(HostPattern)
   /// The source was last used more than this many seconds ago.
   case olderThan(Int)
   /// The source takes more than this many bytes in the cache.
@@ -114,7 +202,7 @@ enum SourceFilter: Hashable, Sendable {
   init(_ text: String) throws {
     let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
     switch (parts.first, parts.count == 2 ? parts[1] : "") {
-    case ("host", let host) where !host.isEmpty: self = .host(host.lowercased())
+    case ("host", let host) where !host.isEmpty: self = .host(try Self.host(host))
     case ("older-than", let age): self = .olderThan(try Self.seconds(age))
     case ("larger-than", let size): self = .largerThan(try ByteSize(size).count)
     case ("state", let state):
@@ -129,10 +217,19 @@ enum SourceFilter: Hashable, Sendable {
   /// Returns true if `source` matches the filter at `now`.
   func matches(_ source: ListedSource, at now: Date) -> Bool {
     switch self {
-    case .host(let host): SourceURLParts(source.source.url).host == host
+    case .host(let pattern): pattern.matches(source.host)
     case .olderThan(let seconds): now.timeIntervalSince(source.lastUsed) > Double(seconds)
     case .largerThan(let bytes): source.bytes > bytes
     case .state(let state): source.state(at: now) == state
+    }
+  }
+
+  /// Parses `cdn.example`, `cdn.example:8443` or `*.example`.
+  static func host(_ text: String) throws -> HostPattern {
+    do throws(FetchFailure) {
+      return try HostPattern(text)
+    } catch {
+      throw ValidationError("give a host, such as cdn.example, cdn.example:8443 or '*.example'")
     }
   }
 
@@ -162,6 +259,9 @@ struct SourceSelector: Hashable, Sendable, ExpressibleByArgument {
       if let source = try inspector.source(of: SourceKey(url: url.description)) { return source }
       // Header fields and credentials are a part of the key.
       let found = try inspector.sources(ofURL: url.description)
+      if found.isEmpty {
+        throw Failure(candidates: [], text: text, reason: try reason(why: url, isMissingIn: inspector))
+      }
       guard found.count == 1 else { throw Failure(candidates: found.map(\.key), text: text) }
       return found[0]
     }
@@ -171,14 +271,46 @@ struct SourceSelector: Hashable, Sendable, ExpressibleByArgument {
     return found[0]
   }
 
+  /// The most URLs with another query that a message lists.
+  private static let listedQueries = 3
+
+  /// Returns the sentence that says why the source of `url` is missing.
+  private func reason(why url: SourceURL, isMissingIn inspector: CacheInspector) throws -> String {
+    if let time = try inspector.lastUse(ofUnkept: SourceKey(url: url.description)) {
+      return "It was evicted, or not kept, because the cache was full; it was last used at \(CacheText.time(time))."
+    }
+    func path(_ url: String) -> Substring { url.prefix { $0 != "?" } }
+    var others: [String] = []
+    try inspector.forEachSource { source in
+      if path(source.source.url) == path(url.description) { others.append(Self.withoutValues(source.source.url)) }
+    }
+    guard let first = others.first else {
+      return
+        "No run has stored it: it was never fetched with this cache, its response forbade that (no-store), or it was "
+        + "removed."
+    }
+    guard others.count > 1 else { return "With another query, there is \(first)" }
+    let list = others.prefix(Self.listedQueries).joined(separator: ", ")
+    return "With other queries, there are \(others.count.grouped) sources, such as \(list)"
+  }
+
+  /// Returns the URL with the names of the parameters in its query. Their values may be secret.
+  private static func withoutValues(_ url: String) -> String {
+    let parts = Redaction.url(url).split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2 else { return CacheText.field(String(parts[0])) }
+    let names = parts[1].split(separator: "&").map { $0.contains("=") ? $0.prefix { $0 != "=" } + "=…" : "…" }
+    return CacheText.field("\(parts[0])?\(names.joined(separator: "&"))")
+  }
+
   /// The error for a reference that matches no source, or more than one.
   struct Failure: Error, CustomStringConvertible {
     let candidates: [SourceKey]
     let text: String
+    var reason: String?
 
     var description: String {
       let text = CacheText.redacted(CacheText.field(text))
-      if candidates.isEmpty { return "There is no source \(text) in the cache." }
+      if candidates.isEmpty { return "There is no source \(text) in the cache.\(reason.map { " \($0)" } ?? "")" }
       let keys = candidates.map { "  \($0)" }.joined(separator: "\n")
       return "\(text) matches several keys:\n\(keys)"
     }

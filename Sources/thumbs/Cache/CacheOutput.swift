@@ -65,8 +65,13 @@ enum CacheText {
     return String(format: "%.2f %@", value, units[unit])
   }
 
-  /// Returns `1 source`, `2 sources`.
-  static func sources(_ count: Int) -> String { count == 1 ? "1 source" : "\(count) sources" }
+  /// Returns `1 source`, `2,000 sources`.
+  static func sources(_ count: Int) -> String { count == 1 ? "1 source" : "\(count.grouped) sources" }
+
+  /// Describes the limit of a cache: `64.00 MiB`, or which one runs apply if none is stored.
+  static func limit(_ stored: Int?, applied: Int) -> String {
+    stored.map(size) ?? "none stored; runs apply \(size(applied)), or their --cache-size"
+  }
 
   /// Formats a time in UTC according to RFC 3339.
   static func time(_ date: Date) -> String { date.formatted(.iso8601) }

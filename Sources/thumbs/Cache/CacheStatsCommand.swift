@@ -76,6 +76,7 @@ private struct ShownStatistics: Encodable {
   let directory: String
   let generation, sources, freshSources, staleSources, failures, thumbnails, thumbnailBytes: Int
   let storedLimit: Int?
+  let appliedLimit: Int
   let originalBytes: Int
   let usedBytes, databaseBytes, logBytes: Int
   let oldestUse: Date?
@@ -95,6 +96,7 @@ private struct ShownStatistics: Encodable {
     logBytes = statistics.logBytes
     (storedLimit, originalBytes) = (statistics.storedLimit, statistics.originalBytes)
     oldestUse = statistics.oldestUse
+    appliedLimit = try CacheMaintenance.appliedLimit(directory: directory)
     runs = inspector.runs.map(Run.init)
     smaller = try Self.smaller(than: statistics, inspector, now: now)
     shortage = try inspector.shortage().map(Shortage.init)
@@ -127,7 +129,7 @@ extension ShownStatistics {
         "Size",
         "\(CacheText.size(usedBytes))   on disk \(CacheText.size(databaseBytes)) + log \(CacheText.size(logBytes))"
       ),
-      ("Limit", storedLimit.map(CacheText.size) ?? "none stored in the cache"),
+      ("Limit", CacheText.limit(storedLimit, applied: appliedLimit)),
       ("Sources", "\(sources)   fresh \(freshSources)  stale \(staleSources)  failed \(failures)"),
       ("Thumbnails", "\(thumbnails)   \(CacheText.size(thumbnailBytes))   average \(CacheText.size(average))"),
       ("Originals", CacheText.size(originalBytes)), ("Oldest use", oldestUse.map(CacheText.time) ?? "-"),

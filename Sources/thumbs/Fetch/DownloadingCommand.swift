@@ -62,7 +62,8 @@ extension DownloadingCommand {
     configuration.downloads.hosts = settings.hosts
     configuration.downloads.metrics = metrics
     configuration.downloads.concurrency = min(configuration.downloads.concurrency, settings.connections)
-    let logger = Logger(label: "thumbs") { _ in NoteLogHandler { note("thumbs: \($0)") } }
+    let directory = caching.configuration.directory
+    let logger = Logger(label: "thumbs") { _ in NoteLogHandler(cache: directory) { note("thumbs: \($0)") } }
     return ThumbnailPipeline(configuration, transport: CurlTransport(transport), logger: logger)
   }
 
@@ -100,9 +101,11 @@ extension DownloadingCommand {
 struct NoteLogHandler: LogHandler {
   var logLevel = Logger.Level.warning
   var metadata: Logger.Metadata = [:]
+  private let cache: String?
   private let note: @Sendable (String) -> Void
 
-  init(_ note: @escaping @Sendable (String) -> Void) { self.note = note }
+  /// - Parameter cache: The directory of the cache, for messages.
+  init(cache: String? = nil, _ note: @escaping @Sendable (String) -> Void) { (self.cache, self.note) = (cache, note) }
 
   subscript(metadataKey key: String) -> Logger.Metadata.Value? {
     get { metadata[key] }
@@ -111,6 +114,11 @@ struct NoteLogHandler: LogHandler {
 
   func log(event: LogEvent) {
     let message = "\(event.message)"
+    if let cache, let code = event.metadata?["code"], "\(code)" == DiskCacheError.Code.diskFull.rawValue {
+      // SQLite's words would name neither.
+      let reason = message == "database or disk is full" ? "The disk of the cache is full." : message
+      return note("\(reason) Nothing new is cached in \(cache) until there is space; the run goes on.")
+    }
     // The cache stays off until the user does something about it.
     guard let state = event.metadata?["cache"], "\(state)" == "off" else { return note(message) }
     let end = message.hasSuffix(".") ? "" : "."

@@ -124,8 +124,8 @@ struct FetchCommand: FetchingCommand {
   /// Opens the lists and directories among `inputs`, but not the output directory.
   private func list(_ inputs: [ManifestInput], besides output: String) throws(InputError) -> ManifestList {
     try ManifestList(
-      inputs: inputs, format: manifest.format, keys: manifest.keys,
-      relativeURLs: manifest.base.map { .base($0) } ?? (network.allowFile ? .files : .refused),
+      inputs: inputs, format: manifest.columns.format, keys: manifest.columns.keys,
+      relativeURLs: relativeURLs(manifest.columns),
       scope: LocalScope(isRecursive: !manifest.noRecurse, output: output), side: pixels.specs.longestSide,
       client: { buckets })
   }

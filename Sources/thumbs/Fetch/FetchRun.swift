@@ -12,6 +12,10 @@ final class FetchRun: Sendable {
     var reasons = FailureReasons()
     /// The first error that stopped the run.
     var fatal: OutputError?
+    /// The first error of the gallery or of the metrics, without which the run goes on.
+    var setback: OutputError?
+    /// True once the gallery has failed: it gets no further rows.
+    var hasGalleryFailed = false
     /// The running batch; nil until it has started.
     var run: BatchRun?
     /// The number of downloaded bytes that have been reported to the progress meter.
@@ -78,15 +82,15 @@ final class FetchRun: Sendable {
   /// Runs until every row is finished or `interrupt` fires. Throws the exit code unless it is 0.
   func run(_ interrupt: InterruptWatch) throws {
     meter.start()
-    attempt { () throws(OutputError) in
+    attemptExtra { () throws(OutputError) in
       try files.metrics?.start { [pipeline] in
         pipeline.updateGauges()
       } onError: { [self] in
-        stop(for: $0)
+        note(setback: $0)
       }
     }
-    attempt { () throws(OutputError) in
-      try files.gallery?.start { [self] in stop(for: $0) }
+    attemptExtra { () throws(OutputError) in
+      try files.gallery?.start { [self] in note(setback: $0) }
     }
     plan.begin(with: pipeline.downloader)
     let done = DispatchSemaphore(value: 0)
@@ -252,14 +256,21 @@ extension FetchRun {
       state.reasons.note(line)
     }
     files.metrics?.items.count(line)
-    attempt { () throws(OutputError) in
-      try files.report?.append(line, position: item.index)
-      let warning = try files.gallery?.append(line, subtitle: item.element.entry.subtitle)
-      if let warning, !isQuiet { meter.note("thumbs: \(warning)") }
-    }
+    attempt { () throws(OutputError) in try files.report?.append(line, position: item.index) }
+    if let gallery = files.gallery { add(line, item.element.entry.subtitle, to: gallery) }
     countDownloads()
     if isVerbose { meter.note(line.note) } else { explain(line) }
     meter.finish(line.index, line.status, bytes: newlyDownloadedBytes())
+  }
+
+  private func add(_ line: ReportLine, _ subtitle: String?, to gallery: GalleryWriter) {
+    guard !state.withLock({ $0.hasGalleryFailed }) else { return }
+    do throws(OutputError) {
+      if let warning = try gallery.append(line, subtitle: subtitle), !isQuiet { meter.note("thumbs: \(warning)") }
+    } catch {
+      state.withLock { $0.hasGalleryFailed = true }
+      note(setback: error)
+    }
   }
 
   /// The number of bad rows whose reasons are shown. A list that is read in the wrong way has thousands of them.
@@ -340,7 +351,7 @@ extension FetchRun {
     let limit = state.withLock { $0.limiter.reached }.flatMap { limit in
       totals.cancelled > 0 || coverage != .complete ? limit : nil
     }
-    attempt { () throws(OutputError) in try files.gallery?.finish() }
+    attemptExtra { () throws(OutputError) in try files.gallery?.finish() }
     attempt { () throws(OutputError) in try files.report?.finish(coverage, of: plan.listEnd) }
     let (elapsed, downloaded) = (settings.started.duration(to: .now), ByteSize(count: pipeline.downloadedBytes))
     attempt { () throws(OutputError) in
@@ -349,7 +360,7 @@ extension FetchRun {
           runEnding(totals, signal, limit), coverage, after: elapsed, downloaded: downloaded,
           remote: pipeline.remoteCounters))
     }
-    attempt { () throws(OutputError) in
+    attemptExtra { () throws(OutputError) in
       try files.metrics?.finish(runEnding(totals, signal, limit).exitCode.rawValue) { pipeline.updateGauges() }
     }
     // The files are finished first, because writing to a stopped terminal or an unread pipe may block.
@@ -378,7 +389,8 @@ extension FetchRun {
 
   private func runEnding(_ totals: Totals, _ signal: Int32?, _ limit: RunLimit?) -> RunEnding {
     let ending = RunEnding(
-      signal: signal, output: state.withLock { $0.fatal }, manifest: plan.failure ?? plan.lack, limit: limit, totals)
+      signal: signal, output: state.withLock { $0.fatal ?? $0.setback }, manifest: plan.failure ?? plan.lack,
+      limit: limit, totals)
     return isRetry && plan.isPartial && ending.exitCode == .success ? .missingRows : ending
   }
 
@@ -389,6 +401,24 @@ extension FetchRun {
     } catch {
       stop(for: error)
     }
+  }
+
+  /// Runs `write` for the gallery or the metrics, without which the run goes on if it throws.
+  private func attemptExtra(_ write: () throws(OutputError) -> Void) {
+    do throws(OutputError) {
+      try write()
+    } catch {
+      note(setback: error)
+    }
+  }
+
+  /// Notes an error of the gallery or of the metrics: the first one is shown at once, and again at the end.
+  private func note(setback error: OutputError) {
+    let isFirst = state.withLock { state in
+      defer { state.setback = state.setback ?? error }
+      return state.setback == nil
+    }
+    if isFirst, !error.isBrokenPipe { meter.note("thumbs: \(error) The run goes on without it.") }
   }
 
   /// Cancels the run after an output error: what cannot be written is not worth fetching. The first error is kept.

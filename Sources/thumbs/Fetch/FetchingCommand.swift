@@ -46,6 +46,11 @@ extension FetchingCommand {
     }
   }
 
+  /// Returns what relative URLs in lists stand for.
+  func relativeURLs(_ columns: ColumnOptions) -> RelativeURLs {
+    columns.base.map { .base($0) } ?? (network.allowFile ? .files : .refused)
+  }
+
   /// Stores what the run has written for a bucket, however it has ended.
   private func store(_ objects: BucketFiles) throws {
     do throws(OutputError) {

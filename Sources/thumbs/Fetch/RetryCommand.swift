@@ -1,6 +1,7 @@
 import ArgumentParser
 import BatchFetch
 import HTTPTypes
+import ImageCache
 import Synchronization
 
 /// `thumbs retry`: fetches the rows of a report that failed.
@@ -21,10 +22,11 @@ struct RetryCommand: FetchingCommand {
         thumbs retry report.jsonl
         thumbs retry -n report.jsonl
         thumbs retry --all-failed --retries 6 --report second.jsonl report.jsonl
+        thumbs retry --list urls.txt -s 128 report.jsonl
 
       The exit status is that of fetch. It is 0 if there is nothing to retry, 75 if a row was skipped or the report \
-      may lack rows, as after a kill, and 65 if the report cannot be read. For rows that it lacks, run thumbs fetch \
-      with the list; --skip-existing leaves the others alone.
+      may lack rows, as after a kill, and 65 if the report cannot be read. Rows that it lacks come from the list of \
+      the run, with --list; the options for thumbnails, names and columns are for these rows.
       """)
 
   static let cacheMode = CacheMode.retry
@@ -42,15 +44,38 @@ struct RetryCommand: FetchingCommand {
   @Flag(help: "Retry all failed rows, including permanent failures.")
   var allFailed = false
 
+  @Option(
+    name: .customLong("list"),
+    help: ArgumentHelp(
+      "List of the run, from which rows that the report lacks are fetched, too. Repeatable.", valueName: "manifest"),
+    completion: .file())
+  var lists: [String] = []
+
   @OptionGroup var configuration: ConfigurationOptions
 
+  @OptionGroup(title: "Manifests") var columns: ColumnOptions
+  @OptionGroup(title: "Thumbnails") var pixels: PixelOptions
   @OptionGroup(title: "Results") var output: OutputOptions
+  @OptionGroup(title: "Results") var naming: NamingOptions
   @OptionGroup(title: "Downloads") var network: NetworkOptions
   @OptionGroup(title: "Politeness") var politeness: PolitenessOptions
   @OptionGroup(title: "Limits of the run") var runLimits: RunLimitOptions
   @OptionGroup(title: "Content") var content: ContentOptions
   @OptionGroup(title: "Cache and rendering") var caching: CachingOptions
   @OptionGroup(title: "Decoders") var decoders: DecoderOptions
+
+  var skipsExisting: Bool { naming.skipExisting }
+
+  func validate() throws {
+    guard lists.isEmpty else { return }
+    let usual = try (PixelOptions.parse([]), ColumnOptions.parse([]))
+    let isUsual = pixels.specs == usual.0.specs && columns.keys == usual.1.keys && naming.pattern == nil
+    if !isUsual || naming.mirror || naming.skipExisting || columns.format != nil || columns.base != nil {
+      throw ValidationError(
+        "Options for thumbnails, names and columns are for the rows of --list; without it, retry uses the settings in "
+          + "the report.")
+    }
+  }
 
   func run() throws {
     let started = ContinuousClock.now
@@ -71,12 +96,11 @@ struct RetryCommand: FetchingCommand {
     guard !dryRun else {
       _ = try politeness.hostRules()
       return try exiting {
-        try DryRun(plan: RetryPlan(report), directory: directory, files: network.fileAccess, demand: content.demand)
-          .run()
+        try DryRun(plan: plan(report), directory: directory, files: network.fileAccess, demand: content.demand).run()
       }
     }
-    let inputs = RunInputs(report, at: copy?.path ?? self.report, settings: settingFiles)
-    let ending = Result { try fetch(inputs, to: directory, with: credentials, since: started) { RetryPlan(report) } }
+    let inputs = RunInputs(report, at: copy?.path ?? self.report, lists: lists, settings: settingFiles)
+    let ending = Result { try fetch(inputs, to: directory, with: credentials, since: started) { try plan(report) } }
     do throws(OutputError) {
       if output.report == nil { try copy?.store() }
     } catch {
@@ -85,9 +109,23 @@ struct RetryCommand: FetchingCommand {
     try ending.get()
   }
 
+  /// Returns the rows to retry, and those of the lists that the report lacks.
+  private func plan(_ report: RetryReport) throws -> any RowPlan {
+    let retry = RetryPlan(report)
+    guard let reported = report.reported else { return retry }
+    let list = try ManifestList(
+      inputs: lists.map(ManifestInput.file), format: columns.format, keys: columns.keys,
+      relativeURLs: relativeURLs(columns), side: pixels.specs.longestSide)
+    let template = try naming.template(sizeCount: pixels.specs.count)
+    let rest = ManifestPlan(
+      list, names: OutputNames(template) { SourceKey(url: $0).description }, specs: pixels.rowSpecs)
+    return MissingRows(retry, rest, reported, name: lists.joined(separator: ", "))
+  }
+
   private func readReport(at path: String, _ credentials: Credentials) throws(InputError) -> RetryReport {
     let fields = Set(credentials.headerFields.map(\.name.canonicalName))
-    return try RetryReport(path: path, choice: allFailed ? .allFailed : .retryable, fields: fields)
+    return try RetryReport(
+      path: path, choice: allFailed ? .allFailed : .retryable, fields: fields, hasList: !lists.isEmpty)
   }
 
   /// Prints what the retry does. A quiet one says only which rows it skips, because nothing else says so.
@@ -156,6 +194,51 @@ private final class RetryPlan: RowPlan {
 
   /// Always nil: the report has already been read whole.
   var failure: InputError? { nil }
+}
+
+/// The rows that a retry fetches with the list of its run: those of the report, and then those that it lacks.
+private final class MissingRows: RowPlan {
+  private let retry: RetryPlan
+  private let list: ManifestPlan
+  private let reported: ReportedRows
+  private let name: String
+  private let flaw = Mutex<InputError?>(nil)
+
+  init(_ retry: RetryPlan, _ list: ManifestPlan, _ reported: ReportedRows, name: String) {
+    (self.retry, self.list, self.reported, self.name) = (retry, list, reported, name)
+  }
+
+  func begin(with downloader: Downloader) {
+    retry.begin(with: downloader)
+    list.begin(with: downloader)
+  }
+
+  func cancel() {
+    retry.cancel()
+    list.cancel()
+  }
+
+  func next() -> PlannedRow? {
+    if let row = retry.next() { return row }
+    while failure == nil, let row = list.next() {
+      do throws(InputError) {
+        if try !reported.contains(row.entry, of: name) { return row }
+        list.finish(row)
+      } catch {
+        flaw.withLock { $0 = error }
+      }
+    }
+    return nil
+  }
+
+  func finish(_ row: PlannedRow) { list.finish(row) }
+
+  var expectedRows: RowTotal { .unknown }
+  var isPartial: Bool { failure != nil }
+  var listEnd: ListEnd? { list.listEnd }
+  var failure: InputError? { flaw.withLock { $0 } ?? list.failure }
+  var lack: InputError? { list.lack }
+  var remarks: [String] { list.remarks }
 }
 
 /// The rows of a report that are left. Other threads than the first may take them.

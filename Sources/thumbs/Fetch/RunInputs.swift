@@ -19,8 +19,11 @@ struct RunInputs: Sendable {
     /// True if the report says that it lacks rows of its run, or was cut.
     let isPartial: Bool
 
+    /// True if rows that the report lacks may be added.
+    let isExtended: Bool
+
     /// True if the report is a file with rows to update.
-    var isUpdatable: Bool { path != "-" && version != nil && !lineNumbers.isEmpty }
+    var isUpdatable: Bool { path != "-" && version != nil && (!lineNumbers.isEmpty || isExtended) }
   }
 
   /// The files that no thumbnail may replace: these inputs, and the files that the run adds.
@@ -41,14 +44,16 @@ struct RunInputs: Sendable {
     retried = nil
   }
 
-  /// Creates the inputs of a retry of `report`, which is at `path`. `settings` are the other files that its options
-  /// name.
-  init(_ report: RetryReport, at path: String, settings: [(path: String, role: FileRole)] = []) {
+  /// Creates the inputs of a retry of `report`, which is at `path`, with the `lists` of its run. `settings` are the
+  /// other files that its options name.
+  init(
+    _ report: RetryReport, at path: String, lists: [String] = [], settings: [(path: String, role: FileRole)] = []
+  ) {
     (paths, names) = ([path], [path])
-    files = [(path, .retriedReport(path))] + settings
+    files = [(path, .retriedReport(path))] + lists.map { ($0, .manifest($0)) } + settings
     retried = Retried(
       path: path, version: report.version, lineNumbers: report.lineNumbers, otherLines: report.otherLines,
-      ends: report.ends, isPartial: report.isKnownPartial)
+      ends: report.ends, isPartial: report.isKnownPartial, isExtended: report.reported != nil)
     for case .row(let row) in report.rows.map(\.entry) { reserved.insert(sourcesOf: row) }
   }
 

@@ -28,11 +28,6 @@ struct ManifestOptions: ParsableArguments {
   var inputFiles: [String] = []
 
   @Option(
-    name: .customLong("format-in"),
-    help: ArgumentHelp("Format of the manifests. (default: by extension, else by content)", valueName: "format"))
-  var format: ManifestFormat?
-
-  @Option(
     help: ArgumentHelp(
       "Take the rows as web pages: fetch the preview that a page declares, its icon, or all of its images.",
       discussion: """
@@ -46,6 +41,76 @@ struct ManifestOptions: ParsableArguments {
 
   @Flag(help: "Read only the images in a directory itself, not those in its subdirectories.")
   var noRecurse = false
+
+  @OptionGroup var columns: ColumnOptions
+
+  @Option(
+    help: ArgumentHelp(
+      "Fetch only this part of the rows, such as 3/8, the third of eight; 'auto' takes it from the scheduler.",
+      discussion: """
+        Run each of the shards 1/8 to 8/8 with the same manifests, also on several machines, with a report each, and \
+        combine the reports with 'thumbs report merge'. Indexes and file names are those of a run without shards. \
+        'auto' reads the variables of a Slurm array, of a Kubernetes job with indexes, or of GNU parallel; for the \
+        latter two, THUMBS_SHARDS must be the number of shards.
+        """,
+      valueName: "i/n"),
+    transform: { try ShardOption($0) })
+  var shard: ShardOption?
+
+  @Option(
+    help: ArgumentHelp(
+      "Rows that stay in one shard: those of a host, so that the limits per host hold, those of a URL, or each row by "
+        + "itself."))
+  var shardBy = ShardKey.host
+
+  func validate() throws {
+    if find != nil, shard != nil { throw ValidationError("--find and --shard cannot be used together.") }
+  }
+
+  /// The manifest to read if the command line has none.
+  static let defaultPath = "apps.plist"
+
+  /// Returns the inputs of the command line: its arguments and then the files of `--input-file`, or else `apps.plist`
+  /// in the working directory.
+  ///
+  /// - Throws: A `ValidationError` if there is none, if the first argument does not exist and looks like a misspelled
+  ///   subcommand, or if an input does not exist and looks like a URL that is wrong or in the wrong place.
+  func inputs(fileExists: (String) -> Bool) throws -> [ManifestInput] {
+    guard !manifests.isEmpty || !inputFiles.isEmpty else {
+      guard fileExists(Self.defaultPath) else {
+        throw ValidationError(
+          "There is no \(Self.defaultPath) in this directory. Give a URL, a manifest, or - to read one from standard "
+            + "input.")
+      }
+      return [.file(Self.defaultPath)]
+    }
+    if let first = manifests.first, first != "-", let subcommand = Self.subcommand(like: first), !fileExists(first) {
+      throw ValidationError("There is no file '\(first.printable)'. Did you mean 'thumbs \(subcommand)'?")
+    }
+    for argument in manifests {
+      if let flaw = ManifestInput.flaw(of: argument), !fileExists(argument) { throw ValidationError(flaw) }
+    }
+    if let url = inputFiles.first(where: { ManifestInput(argument: $0).url != nil && !fileExists($0) }) {
+      throw ValidationError(
+        "--input-file reads a manifest, but '\(url.printable)' is a URL; give it without --input-file.")
+    }
+    let arguments = manifests.map { ManifestInput(argument: $0) }
+    return (columns.format == nil ? arguments.map(\.located) : arguments) + inputFiles.map(ManifestInput.file)
+  }
+
+  /// Returns the subcommand that is at most two inserted or removed letters away from `word`, if any.
+  private static func subcommand(like word: String) -> String? {
+    let names = Thumbs.configuration.subcommands.compactMap { $0.configuration.commandName }
+    return names.first { word.difference(from: $0).count <= 2 }
+  }
+}
+
+/// The format of the manifests, and the names of their columns.
+struct ColumnOptions: ParsableArguments {
+  @Option(
+    name: .customLong("format-in"),
+    help: ArgumentHelp("Format of the manifests. (default: by extension, else by content)", valueName: "format"))
+  var format: ManifestFormat?
 
   @Option(
     name: [.customLong("url-column"), .customLong("url-key")],
@@ -107,32 +172,6 @@ struct ManifestOptions: ParsableArguments {
     help: ArgumentHelp("Column of the image file's SHA-256; 'none' ignores it.", valueName: "key"))
   var digestColumn = RowOptions.Column.sha256.rawValue
 
-  @Option(
-    help: ArgumentHelp(
-      "Fetch only this part of the rows, such as 3/8, the third of eight; 'auto' takes it from the scheduler.",
-      discussion: """
-        Run each of the shards 1/8 to 8/8 with the same manifests, also on several machines, with a report each, and \
-        combine the reports with 'thumbs report merge'. Indexes and file names are those of a run without shards. \
-        'auto' reads the variables of a Slurm array, of a Kubernetes job with indexes, or of GNU parallel; for the \
-        latter two, THUMBS_SHARDS must be the number of shards.
-        """,
-      valueName: "i/n"),
-    transform: { try ShardOption($0) })
-  var shard: ShardOption?
-
-  @Option(
-    help: ArgumentHelp(
-      "Rows that stay in one shard: those of a host, so that the limits per host hold, those of a URL, or each row by "
-        + "itself."))
-  var shardBy = ShardKey.host
-
-  func validate() throws {
-    if find != nil, shard != nil { throw ValidationError("--find and --shard cannot be used together.") }
-  }
-
-  /// The manifest to read if the command line has none.
-  static let defaultPath = "apps.plist"
-
   /// The names of the columns to read.
   var keys: ManifestKeys {
     var keys = ManifestKeys(urlKey: urlKey, nameKey: nameKey, subtitleKey: subtitleKey)
@@ -156,40 +195,6 @@ struct ManifestOptions: ParsableArguments {
     case .depends: dependsColumn
     case .sha256: digestColumn
     }
-  }
-
-  /// Returns the inputs of the command line: its arguments and then the files of `--input-file`, or else `apps.plist`
-  /// in the working directory.
-  ///
-  /// - Throws: A `ValidationError` if there is none, if the first argument does not exist and looks like a misspelled
-  ///   subcommand, or if an input does not exist and looks like a URL that is wrong or in the wrong place.
-  func inputs(fileExists: (String) -> Bool) throws -> [ManifestInput] {
-    guard !manifests.isEmpty || !inputFiles.isEmpty else {
-      guard fileExists(Self.defaultPath) else {
-        throw ValidationError(
-          "There is no \(Self.defaultPath) in this directory. Give a URL, a manifest, or - to read one from standard "
-            + "input.")
-      }
-      return [.file(Self.defaultPath)]
-    }
-    if let first = manifests.first, first != "-", let subcommand = Self.subcommand(like: first), !fileExists(first) {
-      throw ValidationError("There is no file '\(first.printable)'. Did you mean 'thumbs \(subcommand)'?")
-    }
-    for argument in manifests {
-      if let flaw = ManifestInput.flaw(of: argument), !fileExists(argument) { throw ValidationError(flaw) }
-    }
-    if let url = inputFiles.first(where: { ManifestInput(argument: $0).url != nil && !fileExists($0) }) {
-      throw ValidationError(
-        "--input-file reads a manifest, but '\(url.printable)' is a URL; give it without --input-file.")
-    }
-    let arguments = manifests.map { ManifestInput(argument: $0) }
-    return (format == nil ? arguments.map(\.located) : arguments) + inputFiles.map(ManifestInput.file)
-  }
-
-  /// Returns the subcommand that is at most two inserted or removed letters away from `word`, if any.
-  private static func subcommand(like word: String) -> String? {
-    let names = Thumbs.configuration.subcommands.compactMap { $0.configuration.commandName }
-    return names.first { word.difference(from: $0).count <= 2 }
   }
 }
 

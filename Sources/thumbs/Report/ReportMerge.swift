@@ -219,9 +219,10 @@ extension MergedReports {
   /// Returns sentences about the merge of `reports` for people, one per line.
   func text(reports: Int) -> [String] {
     let cancelled = counts[.cancelled].map { ", \($0.grouped) canceled" } ?? ""
+    let (ok, failed) = ((counts[.ok] ?? 0).grouped, (counts[.failed] ?? 0).grouped)
     var lines = [
-      "\(reports) \(reports == 1 ? "report has" : "reports have") \(Self.rows(count)): \((counts[.ok] ?? 0).grouped) ok, "
-        + "\((counts[.failed] ?? 0).grouped) failed\(cancelled)."
+      "\(reports) \(reports == 1 ? "report has" : "reports have") \(Self.rows(count)): \(ok) ok, \(failed) failed"
+        + "\(cancelled)."
     ]
     if repeated.count > 0 {
       let (verb, list) = (repeated.count == 1 ? "has" : "have", repeated.text(limit: Self.shownRanges))

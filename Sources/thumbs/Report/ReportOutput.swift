@@ -160,6 +160,8 @@ final class ReportUpdate: ReportOutput {
   private let writer: ReportWriter
   /// The numbers of the old lines that have been replaced.
   private let replaced = Mutex<Set<Int>>([])
+  /// The number of new rows.
+  private let added = Mutex(0)
 
   /// Opens and locks the report that was read as `retried`.
   ///
@@ -188,10 +190,13 @@ final class ReportUpdate: ReportOutput {
     // A canceled or skipped retry gives no new result. The old line keeps the reason for the retry.
     if line.status == .cancelled { return }
     try writer.append(line, position: position)
+    // Rows that the report lacked come after those that are retried.
+    guard position < retried.lineNumbers.count else { return added.withLock { $0 += 1 } }
     replaced.withLock { [number = retried.lineNumbers[position]] in _ = $0.insert(number) }
   }
 
-  /// Replaces the old report. The new one has the ends of the old one, since a retry reads no manifest.
+  /// Replaces the old report. The new one has the ends of the old one, unless a `list` has proved that all rows are
+  /// there.
   func finish(_ coverage: Coverage, of list: ListEnd?) throws(OutputError) {
     guard FileVersion(path: retried.path) == retried.version else {
       throw OutputError(.write, retried.path, .changed)
@@ -199,7 +204,10 @@ final class ReportUpdate: ReportOutput {
     try directory.replace(name) { file throws(OutputError) in
       let count = try carryOver(to: file)
       try copySpool(to: file)
-      let items = count + replaced.withLock { $0.count }
+      let items = count + replaced.withLock { $0.count } + added.withLock { $0 }
+      if coverage == .complete, let list, list.rows == items {
+        return try write(coverage.json(items: items, of: list)[...], to: file)
+      }
       for end in retried.ends { try write((end + [UInt8(ascii: "\n")])[...], to: file) }
       if retried.isPartial { try write(Coverage.partial(rows: items).json(items: items)[...], to: file) }
       var status = stat()

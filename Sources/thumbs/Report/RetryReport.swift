@@ -42,6 +42,8 @@ struct RetryReport: Sendable {
   private(set) var failedCount = 0
   /// The number of skipped rows for each reason, in the order of their first rows.
   private(set) var skipped: [(reason: String, count: Int)] = []
+  /// The rows of the report; nil unless they are compared with a list.
+  private(set) var reported: ReportedRows?
   private var reader: ReportReader
 
   /// Reads the report at `path`, which may be compressed with gzip.
@@ -50,19 +52,24 @@ struct RetryReport: Sendable {
   ///   - path: The path; `-` is standard input.
   ///   - choice: The failures to retry.
   ///   - fields: The names, in lower case, of the header fields that every request gets.
-  init(path: String, choice: Choice, fields: Set<String> = []) throws(InputError) {
+  ///   - hasList: True if rows that are missing come from the list.
+  init(path: String, choice: Choice, fields: Set<String> = [], hasList: Bool = false) throws(InputError) {
     // Before reading: the version then also detects changes made while the report is read.
     let version = path == "-" ? FileVersion(descriptor: STDIN_FILENO) : FileVersion(path: path)
-    try self.init(ReportReader(path: path), choice: choice, fields: fields)
+    try self.init(ReportReader(path: path), choice: choice, fields: fields, hasList: hasList)
     self.version = version
   }
 
   /// Reads a report. Any unrecognized line rejects the whole report, except for a last line without a line feed: the
   /// run was killed while writing it, so it is skipped.
-  init(_ reader: ReportReader, choice: Choice, fields: Set<String> = []) throws(InputError) {
+  init(
+    _ reader: ReportReader, choice: Choice, fields: Set<String> = [], hasList: Bool = false
+  ) throws(InputError) {
     self.reader = reader
+    reported = hasList ? ReportedRows() : nil
     while let line = try self.reader.next() {
       (count, lastIndex) = (count + 1, max(lastIndex, line.row.index))
+      reported?.add(line.row)
       switch line.row.fate {
       case .done: doneCount += 1
       case .failed where choice == .retryable: failedCount += 1
@@ -112,13 +119,13 @@ extension RetryReport {
     let tried = requestedCount == 0 ? "Nothing to retry" : "Retrying \(Self.rows(requestedCount))"
     let failed = failedCount == 0 ? "" : ", \(failedCount) failed permanently (retry with --all-failed)"
     let text = "\(tried): \(Self.rows(doneCount)) \(doneCount == 1 ? "is" : "are") done\(failed)."
-    return ([text] + skips + (isPartial ? [lack] : [])).joined(separator: " ")
+    return ([text] + skips + (isPartial && reported == nil ? [lack] : [])).joined(separator: " ")
   }
 
   /// The sentences about rows that are, or may be, missing.
   private var lack: String {
     let known = "It has \(count) of the first \(lastIndex &+ 1) rows"
-    let remedy = "\(known): run thumbs fetch with the list again, and with --skip-existing, for the rest."
+    let remedy = "\(known): give the list with --list, and the options of the run, for the rest."
     if isKnownPartial { return "The report does not contain every row of its run. \(remedy)" }
     let cause = "its run was killed, or an older version wrote it"
     return "The report does not end with the line that proves it whole (\(cause)). \(remedy)"
@@ -215,4 +222,23 @@ private enum RetryError: Error, Hashable, Sendable {
   case missing(String)
   /// No run wrote the line. The row becomes a bad row.
   case unusable(String)
+}
+
+/// The rows of a report, to compare them with a list.
+struct ReportedRows: Sendable {
+  /// The hash of the URL of each row, without credentials, by its index; 0 for a row without one.
+  private var urls: [Int: Int] = [:]
+
+  mutating func add(_ row: ReportRow) { urls[row.index] = row.url?.byteHash ?? 0 }
+
+  /// Returns true if the report has the row of `entry`.
+  ///
+  /// - Throws: If that is of another URL, so that the report is not of this list.
+  func contains(_ entry: ManifestEntry, of list: String) throws(InputError) -> Bool {
+    guard let known = urls[entry.index] else { return false }
+    if case .row(let row) = entry, known != 0, known != Redaction.url(row.url).byteHash {
+      throw InputError(list, at: .item(entry.index + 1), "has another URL than in the report, which is of another list")
+    }
+    return true
+  }
 }

@@ -143,13 +143,85 @@ import Testing
     #expect(try await fixture.cacheCommand("limit", "-n", "none").output == "Would remove the limit.\n")
     let record = try await fixture.cacheCommand("limit", "--dry-run", "1KiB", "--json").output
     #expect(record == "{\"dryRun\":true,\"limit\":1024}\n")
-    #expect(try await fixture.cacheCommand("limit").output == "none\n")
+    #expect(try await fixture.cacheCommand("limit").output == Self.noLimit)
+  }
+
+  private static let noLimit = "none stored; runs apply 2.00 GiB, or their --cache-size\n"
+
+  @Test func `A limit can be stored before the first run, which applies it`() async throws {
+    let fixture = try CommandFixture()
+    #expect(try await fixture.cacheCommand("limit", "none").ending == .exit(66))
+    #expect(try await fixture.cacheCommand("limit", "64MiB").ending == .exit(0))
+    #expect(try await fixture.fetch(try fixture.list(["/a.png"])).ending == .exit(0))
+    let statistics = try Self.object(try await fixture.cacheCommand("stats", "--json").output)
+    #expect(statistics["storedLimit"] as? Int == 64 << 20 && statistics["sources"] as? Int == 1)
+    #expect(statistics["appliedLimit"] as? Int == 64 << 20)
+  }
+
+  @Test func `Hosts are selected by name, port and domain`() async throws {
+    let fixture = try await Self.filled()
+    let port = fixture.server.port
+    for pattern in ["127.0.0.1", "127.0.0.1:\(port)", "*"] {
+      #expect(try await keys(fixture, "host=\(pattern)").count == 4, "\(pattern)")
+      #expect(try await fixture.cacheCommand("ls", "--host", pattern, "--format", "jsonl").outputLines.count == 4)
+    }
+    for pattern in ["127.0.0.1:1", "*.example", "other.example"] {
+      let none = try await fixture.cacheCommand("ls", "--host", pattern)
+      #expect(none.ending == .exit(0))
+      #expect(none.errors == "thumbs cache: No source matches. The cache has sources of 127.0.0.1:\(port).\n")
+    }
+    #expect(try await fixture.cacheCommand("ls", "--host", "a b").ending == .exit(64))
+  }
+
+  @Test func `The sources of a host are removed by rm and prune, which say how much`() async throws {
+    let fixture = try await Self.filled()
+    let none = try await fixture.cacheCommand("rm", "--host", "other.example")
+    #expect(none.ending == .exit(0) && none.errors.contains("No source matches."))
+    let dry = try await fixture.cacheCommand("prune", "-n", "--host", "127.0.0.1").output
+    #expect(dry.hasPrefix("Would remove 4 sources, "))
+    let removed = try await fixture.cacheCommand("rm", "--host", "127.0.0.1").output
+    #expect(removed.contains("\nRemoved 4 sources, ") && removed.contains("Removed "))
+    #expect(try await fixture.cacheCommand("ls", "--json").output == "[]\n")
+    #expect(try await fixture.cacheCommand("rm").ending == .exit(64))
+    let again = try await Self.filled()
+    #expect(try await again.cacheCommand("prune", "--host", "127.0.0.1").output.hasPrefix("Removed 4 sources, "))
+    let cleared = try await Self.filled()
+    #expect(try await cleared.cacheCommand("clear").output.hasPrefix("Removed 4 sources, "))
+  }
+
+  @Test func `The list is sorted, has a total, and groups by host`() async throws {
+    let fixture = try await Self.filled()
+    for order in ["size", "used", "host"] {
+      let lines = try await fixture.cacheCommand("ls", "--sort", order, "--format", "jsonl").outputLines
+      let objects = try lines.map { try Self.object(String($0)) }
+      #expect(objects.count == 4)
+      let sizes = objects.compactMap { $0["bytes"] as? Int }
+      if order == "size" { #expect(sizes == sizes.sorted(by: >)) }
+      let urls = objects.compactMap { $0["url"] as? String }
+      if order == "host" { #expect(urls == urls.sorted()) }
+    }
+    let hosts = try await fixture.cacheCommand("ls", "--by-host").outputLines
+    #expect(hosts.count == 3 && hosts[1].hasSuffix("  127.0.0.1:\(fixture.server.port)"))
+    #expect(hosts[1].contains("        4  ") && hosts[2].hasPrefix("4 sources, "))
+    let object = try await fixture.cacheCommand("ls", "--by-host", "--format", "jsonl").output
+    #expect(try Self.object(object)["sources"] as? Int == 4)
+  }
+
+  @Test func `The reason why a source is missing is explained`() async throws {
+    let fixture = try CommandFixture()
+    let list = try fixture.list(["/a.png?v=1&key=secret", "/b.png"])
+    #expect(try await fixture.fetch(list).ending == .exit(0))
+    let other = try await fixture.cacheCommand("why", fixture.server.url("/a.png?v=2"))
+    #expect(other.ending == .exit(1) && !other.errors.contains("secret"))
+    #expect(other.errors.contains("With another query, there is \(fixture.server.url("/a.png"))?v=…&key=…"))
+    let never = try await fixture.cacheCommand("why", fixture.server.url("/never.png"))
+    #expect(never.ending == .exit(1) && never.errors.contains("No run has stored it"))
   }
 
   @Test func `The limit command stores the limit in the cache and prints it`() async throws {
     let fixture = try await Self.filled()
 
-    #expect(try await fixture.cacheCommand("limit").output == "none\n")
+    #expect(try await fixture.cacheCommand("limit").output == Self.noLimit)
     let small = try await fixture.cacheCommand("limit", "8KiB").output
     #expect(small.contains("The next run removes about ") && small.contains(" of 4, as "), "\(small)")
     #expect(try await fixture.cacheCommand("limit", "64MiB").output == "")
@@ -160,7 +232,7 @@ import Testing
     #expect(try await fixture.cacheCommand("clear").ending == .exit(0))
     #expect(try await fixture.cacheCommand("limit").output == "64.00 MiB\n")
     #expect(try await fixture.cacheCommand("limit", "none").ending == .exit(0))
-    #expect(try await fixture.cacheCommand("limit").output == "none\n")
+    #expect(try await fixture.cacheCommand("limit").output == Self.noLimit)
     #expect(try await fixture.cacheCommand("limit", "0").ending == .exit(64))
     let number = try await fixture.cacheCommand("limit", "500")
     #expect(number.ending == .exit(64) && number.errors.contains("500 without a unit would be bytes; give 500MiB"))
@@ -183,7 +255,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ["show", "abcdef"], ["verify"], ["prune"], ["prune", "-n"], ["rm", "abcdef"], ["limit"], ["limit", "1MiB"],
+    ["show", "abcdef"], ["verify"], ["prune"], ["prune", "-n"], ["rm", "abcdef"], ["limit"], ["limit", "none"],
   ])
   func `A command that changes a missing cache exits with 66 and creates none`(arguments: [String]) async throws {
     let fixture = try CommandFixture()

@@ -31,7 +31,7 @@ import Testing
       #expect(result.ending == .exit(0) && result.errors.isEmpty)
       #expect(!result.output.contains("secret"))
     }
-    #expect(table.output.split(separator: "\n").count == 4)
+    #expect(table.output.split(separator: "\n").count == 5 && table.output.contains("\n3 sources, "))
 
     let objects = try #require(try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [[String: Any]])
     let urls = Set(["/a.png", "/b.png?…", "/gone.png"].map { fixture.server.url($0) })

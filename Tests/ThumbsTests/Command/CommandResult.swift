@@ -15,4 +15,6 @@ struct CommandResult: Sendable {
 
   /// The lines of standard error.
   var errorLines: [Substring] { errors.split(separator: "\n") }
+  /// The lines on standard output.
+  var outputLines: [Substring] { output.split(separator: "\n") }
 }

@@ -106,4 +106,16 @@ import Testing
     #expect(result.errors.contains("none/"))
     #expect(fixture.server.requests.isEmpty)
   }
+
+  @Test func `A full disk under the gallery and the metrics ends neither the run nor other files`() async throws {
+    let fixture = try CommandFixture()
+    let list = try fixture.list((0..<300).map { "/\($0).png" })
+    let small = "mkdir s; exec unshare -m sh -c 'mount -t tmpfs -o size=8k none s && exec \"$0\" \"$@\"' \"$0\" \"$@\""
+    let arguments = fixture.fetchArguments([list, "--gallery", "s/page.html", "--metrics", "s/run.prom"])
+    let result = try await fixture.start(arguments, setup: small).result()
+    #expect(result.ending == .exit(74), "\(result.errors)")
+    #expect(try fixture.outputs().count == 300 && fixture.report().allSatisfy { $0.status == "ok" })
+    #expect(result.errors.contains("300 items: 300 ok, 0 failed"))
+    #expect(result.errorLines.count { $0.contains("No space left on device. The run goes on without it.") } == 1)
+  }
 }

@@ -37,6 +37,50 @@ import Testing
     #expect(try fixture.report()[1].paths == paths)
   }
 
+  @Test func `Rows that a killed run has not reported come from the list, and then the report is whole`() async throws {
+    let gate = Gate()
+    let server = try LoopbackServer { request in
+      if request.target >= "/5" { gate.wait() }
+      return .icon(fields: ["Cache-Control": "no-store"])
+    }
+    let fixture = try CommandFixture()
+    let list = try fixture.list(urls: (0..<10).map { server.url("/\($0).png") })
+    let running = try fixture.start(fixture.fetchArguments([list, "-s8", "--name-template", "{index}.{ext}"]))
+    await eventually { ((try? fixture.text("report.jsonl")) ?? "").split(separator: "\n").count == 5 }
+    running.send(SIGKILL)
+    _ = await running.result()
+    gate.open()
+
+    let arguments = ["retry", "report.jsonl", "--cache-dir", fixture.cache, "-o", "out"]
+    let alone = try await fixture.start(arguments).result()
+    #expect(alone.ending == .exit(75) && alone.errors.contains("give the list with --list"))
+    let count = server.requests.count
+    let options = ["--list", list, "-s8", "--name-template", "{index}.{ext}"]
+    let dry = try await fixture.start(arguments + options + ["-nq"]).result()
+    #expect(dry.outputLines.count == 5 && server.requests.count == count)
+    let whole = try await fixture.start(arguments + options).result()
+    #expect(whole.ending == .exit(0), "\(whole.errors)")
+    #expect(server.requests.dropFirst(count).map(\.target).sorted() == (5..<10).map { "/\($0).png" })
+    #expect(try fixture.report().flatMap(\.paths) == (0..<10).map { "\($0).png" })
+    #expect(try fixture.outputs() == (0..<10).map { "\($0).png" })
+    let end = try fixture.text("report.jsonl").split(separator: "\n").last
+    #expect(end?.hasPrefix(#"{"complete":true,"rows":10,"#) == true)
+    let again = try await fixture.start(arguments + options).result()
+    #expect(again.ending == .exit(0) && server.requests.count == count + 5)
+  }
+
+  @Test func `The list of another run is refused, and so are options for it without a list`() async throws {
+    let fixture = try CommandFixture()
+    #expect(try await fixture.fetch(try fixture.list(["/a.png", "/b.png"])).ending == .exit(0))
+    _ = try fixture.directory.write(fixture.server.url("/other.png\n"), as: "other.txt")
+    let other = try await fixture.run("retry", "report.jsonl", "--list", "other.txt", "--cache-dir", fixture.cache)
+    #expect(other.ending == .exit(65) && other.errors.contains("item 1: has another URL than in the report"))
+    for option in [["-s8"], ["--format", "png"], ["--mirror"], ["--url-column", "x"]] {
+      let refused = try await fixture.start(["retry", "report.jsonl"] + option).result()
+      #expect(refused.ending == .exit(64) && refused.errors.contains("--list"))
+    }
+  }
+
   @Test func `A dry run of a retry prints the files of the failed rows, and requests and writes nothing`() async throws
   {
     let fixture = try CommandFixture { $0.target == "/busy.png" ? .http(503) : .icon() }

@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test func `The name column can be ignored`() throws {
-    let keys = try ManifestOptions.parse(["--name-column", "none", "--subtitle-column", "none"]).keys
+    let keys = try ColumnOptions.parse(["--name-column", "none", "--subtitle-column", "none"]).keys
     #expect(try entries("url,name,none\nhttp://a/1,Ann,x\n", .csv, keys: keys).map(\.name) == [nil])
     #expect(keys.subtitle == [])
   }

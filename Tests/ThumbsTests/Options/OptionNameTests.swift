@@ -65,7 +65,7 @@ import Testing
       let command = try #require(try Thumbs.parseAsRoot(["fetch", "list"] + arguments) as? FetchCommand)
       let downloads = command.network.configuration
       inputs = try command.manifest.inputs { _ in true }
-      keys = command.manifest.keys
+      keys = command.manifest.columns.keys
       specs = command.pixels.specs
       texts = [
         command.output.directory ?? "", command.naming.pattern?.description ?? "", "\(command.dryRun)",

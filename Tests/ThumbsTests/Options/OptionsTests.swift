@@ -43,7 +43,7 @@ private func failure(of arguments: [String]) -> (message: String, code: Int32)? 
       "photo", "--name-key", "who", "--report", "-", "--progress", "json", "-v")
 
     #expect(command.manifests.manifests == ["a", "-"])
-    #expect(command.manifests.keys == ManifestKeys(urlKey: "photo", nameKey: "who"))
+    #expect(command.manifests.columns.keys == ManifestKeys(urlKey: "photo", nameKey: "who"))
     let color = ThumbnailSpec.Color(red: 0, green: 255, blue: 127)
     #expect(
       command.pixels.specs == [

@@ -108,7 +108,8 @@ extension CacheDirectory {
   func checkOwner() throws(DiskCacheError) {
     var status = stat()
     guard stat(path, &status) == 0, status.st_uid != geteuid() else { return }
-    throw DiskCacheError(.io, "\(path) belongs to another user; the disk cache is off.", isLasting: true)
+    let name = getpwuid(status.st_uid).map { String(cString: $0.pointee.pw_name) } ?? "\(status.st_uid)"
+    throw DiskCacheError(.io, "\(path) belongs to another user (\(name)), so it is not used.", isLasting: true)
   }
 
   /// Returns the size of a file in bytes; 0 if it does not exist. Must not open the file: closing a descriptor of the

@@ -169,7 +169,7 @@ public struct DiskCacheError: Error, Hashable, Sendable {
   /// One sentence for people.
   public var message: String
   /// True if the cause stays until somebody ends it, such as missing permissions: the cache is off for the whole run.
-  let isLasting: Bool
+  package let isLasting: Bool
 
   /// Creates an error with a code and a message.
   public init(_ code: Code, _ message: String) {

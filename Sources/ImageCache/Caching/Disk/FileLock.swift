@@ -26,7 +26,7 @@ final class FileLock: Sendable {
     // If this throws, `deinit` closes the descriptor, because all properties are initialized.
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_uid == geteuid() else {
-      throw DiskCacheError(.io, "\(path) belongs to another user; the disk cache is off.", isLasting: true)
+      throw DiskCacheError(.io, "\(path) belongs to another user, so the cache is not used.", isLasting: true)
     }
     guard status.st_mode & 0o022 == 0 else {
       throw DiskCacheError(

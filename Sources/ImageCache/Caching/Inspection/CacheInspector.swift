@@ -92,6 +92,16 @@ extension CacheInspector {
     return found
   }
 
+  /// Returns the time of the last use of a source that the cache knows but does not keep, because it is full: the
+  /// source was evicted or not written. Nil for any other source.
+  public func lastUse(ofUnkept key: SourceKey) throws(DiskCacheError) -> Date? {
+    try generation.read { database in
+      var table = ReuseTable()
+      let use = try table.ghost(of: RowNumber.source(key), in: database)
+      return use.map { Date(timeIntervalSince1970: Double($0.time)) }
+    }
+  }
+
   /// Returns the sources whose key begins with `digits`, in key order; empty if `digits` are not hexadecimal.
   ///
   /// - Parameters:

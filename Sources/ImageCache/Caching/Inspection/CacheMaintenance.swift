@@ -37,19 +37,30 @@ public enum CacheMaintenance {
     return true
   }
 
+  /// Returns the limit in bytes that a process without its own applies to the cache in `directory`.
+  public static func appliedLimit(directory path: String) throws(DiskCacheError) -> Int {
+    try DiskStore(CacheDirectory(path: path), byteLimit: nil).limit()
+  }
+
   /// Returns the limit stored in `directory` in bytes; nil if there is none.
   public static func limit(directory path: String) throws(DiskCacheError) -> Int? {
     try existing(path).storedLimit()
   }
 
   /// Stores a limit in the cache directory for all processes that use it. Running processes apply it from their next
-  /// batch on. A process configured with a lower limit keeps that one.
+  /// batch on. A process configured with a lower limit keeps that one. If there is no cache, makes an empty one.
   ///
   /// - Parameters:
   ///   - limit: The limit in bytes, at least 1; nil removes the stored limit.
   ///   - path: The cache directory.
   public static func setLimit(_ limit: Int?, directory path: String) throws(DiskCacheError) {
-    let directory = try existing(path)
+    let directory = CacheDirectory(path: path)
+    if limit != nil, try directory.currentGeneration() == nil {
+      var run = MaintenanceRun(DiskStore(directory, byteLimit: nil), now: 0)
+      defer { run.close() }
+      try run.startOver()
+    }
+    _ = try existing(path)
     // Two processes that set a limit at the same time would write the same temporary file.
     try FileLock(creating: directory.lockPath).withLock { () throws(DiskCacheError) in
       try directory.setStoredLimit(limit)
