@@ -181,12 +181,14 @@ structure-paths: setup
 	  Tests/Fixtures/pictures/orientation-6.jpg
 
 GALLERY_SHOTS := .build/gallery
-## Tests the gallery in a headless browser and writes screenshots to $(GALLERY_SHOTS).
-test-gallery: PACKAGES += chromium
+## Tests the gallery in a headless browser, with the rules of axe-core, and writes screenshots to $(GALLERY_SHOTS).
+test-gallery: PACKAGES += chromium python3-venv
 test-gallery: setup
 	$(SWIFT) build --product thumbs
-	python3 Examples/serve.py python3 -B Tests/Scripts/gallery.py "$$($(SWIFT) build --show-bin-path)/thumbs" \
-	  $(GALLERY_SHOTS)
+	test -x .build-axe/bin/pip || python3 -m venv .build-axe
+	.build-axe/bin/pip install -q axe-core-python==0.1.0
+	AXE_CORE=$$(find .build-axe -name axe.min.js) python3 Examples/serve.py python3 -B Tests/Scripts/gallery.py \
+	  "$$($(SWIFT) build --show-bin-path)/thumbs" $(GALLERY_SHOTS)
 
 ## Compares the images found in generated web pages with those of a browser.
 test-pages: PACKAGES += chromium

@@ -92,9 +92,22 @@ class Browser:
         self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale,
                   mobile=mobile)
 
-    def scheme(self, name):
-        """Sets the color scheme of the system: `light` or `dark`."""
-        self.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": name}])
+    def scheme(self, name, *others):
+        """Sets the color scheme of the system, `light` or `dark`, and other features of media."""
+        features = [("prefers-color-scheme", name), *others]
+        self.send("Emulation.setEmulatedMedia", features=[{"name": key, "value": value} for key, value in features])
+
+    def memory(self):
+        """Returns the bytes of the objects of scripts after a collection."""
+        self.send("HeapProfiler.collectGarbage")
+        metrics = self.send("Performance.getMetrics")["metrics"]
+        return int(next(metric["value"] for metric in metrics if metric["name"] == "JSHeapUsedSize"))
+
+    def accessibility(self):
+        """Returns the nodes of the accessibility tree that are not ignored, with their roles and names."""
+        nodes = self.send("Accessibility.getFullAXTree")["nodes"]
+        return [{"role": node["role"]["value"], "name": node.get("name", {}).get("value", "")}
+                for node in nodes if not node.get("ignored")]
 
     def screenshot(self, path):
         """Writes what the window shows to a PNG or JPEG file."""

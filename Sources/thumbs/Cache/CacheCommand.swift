@@ -138,7 +138,7 @@ private struct CacheRemoveCommand: ParsableCommand {
       Examples:
         thumbs cache rm https://cdn.example/a.jpg
         thumbs cache rm --dry-run 5f2b60c1
-        thumbs cache rm --host '*.cdn.example'
+        thumbs cache rm --host cdn.example:8443
       """)
 
   @OptionGroup var cache: CacheOptions

@@ -10,7 +10,7 @@ struct CacheListCommand: ParsableCommand {
     discussion: """
       Examples:
         thumbs cache ls --sort size
-        thumbs cache ls --host '*.example' --filter older-than=30d
+        thumbs cache ls --host cdn.example --filter older-than=30d
         thumbs cache ls --by-host
         thumbs cache ls --format jsonl --full-urls | wc -l
       """)

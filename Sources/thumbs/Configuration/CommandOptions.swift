@@ -20,6 +20,9 @@ struct CommandOptions: Sendable {
   let placeholders: [String]
   private let byName: [String: Option]
 
+  /// The keys of all options.
+  var keys: Set<String> { Set(byName.values.map(\.key)) }
+
   /// The names of all options, with their hyphens.
   var names: Set<String> { Set(byName.keys) }
 
@@ -91,6 +94,9 @@ struct ConfigurableCall: Sendable {
     (self.path, self.command, self.arguments) = (path, command, Array(arguments))
     options = CommandOptions(command)
   }
+
+  /// True for a retry whose rows come from a list, too.
+  var hasList: Bool { arguments.contains { $0 == "--list" || $0.hasPrefix("--list=") } }
 
   /// The name of the table with the settings for this command only.
   var table: String { path[0] }

@@ -52,7 +52,8 @@ struct Configuration: Sendable {
       arguments += try translation.arguments(for: setting, option)
     }
     do {
-      _ = try call.command.parseAsRoot(arguments + call.options.placeholders)
+      let list = call.hasList ? ["--list=-"] : []
+      _ = try call.command.parseAsRoot(arguments + list + call.options.placeholders)
     } catch {
       throw ConfigurationError(path: translation.path, reason: call.command.message(for: error))
     }
@@ -78,7 +79,7 @@ struct Configuration: Sendable {
 enum ConfigurationRules {
   /// The settings of a single run, and those that the program around a worker relies on.
   static let unconfigurable: Set<String> = [
-    "all-failed", "dry-run", "help", "input-file", "no-bodies", "no-config", "protocol", "shard", "version",
+    "all-failed", "dry-run", "help", "input-file", "list", "no-bodies", "no-config", "protocol", "shard", "version",
   ]
 
   /// The settings that a report has recorded, or that would replace it. At the top of the file, they are for `fetch`
@@ -128,8 +129,19 @@ enum ConfigurationRules {
     if call.table == "cache" { return setting.table == "cache" || setting.table == nil && key == "cache-dir" }
     // The doctor checks the cache of a run.
     if call.table == DoctorCommand.configuration.commandName { return setting.table == nil && key == "cache-dir" }
+    if call.table == "retry", !call.hasList, ofListRows.contains(key) { return false }
     guard setting.table == nil else { return setting.table == call.table }
+    if call.table == "retry", ofListRows.contains(key) || key == "output" { return call.hasList }
     return call.table == "fetch" || !recorded.contains(key)
+  }
+
+  /// The settings of rows that come from a list. A report has those of its rows.
+  private static let ofListRows = CommandOptions(ListRows.self).keys
+
+  private struct ListRows: ParsableCommand {
+    @OptionGroup var columns: ColumnOptions
+    @OptionGroup var pixels: PixelOptions
+    @OptionGroup var naming: NamingOptions
   }
 }
 
@@ -201,7 +213,9 @@ private struct ConfigurationCheck {
     _ options: CommandOptions
   ) throws(ConfigurationError) {
     do {
-      _ = try command.parseAsRoot(arguments + options.placeholders)
+      // Some options of a retry are valid only with a list.
+      let list = command is RetryCommand.Type ? ["--list=-"] : []
+      _ = try command.parseAsRoot(arguments + list + options.placeholders)
     } catch {
       throw translation.error(setting, command.message(for: error))
     }

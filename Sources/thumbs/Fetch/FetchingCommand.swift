@@ -83,7 +83,7 @@ extension FetchingCommand {
   /// The title of a gallery of the rows from `paths`.
   private func title(of paths: [String]) -> String {
     guard !paths.isEmpty else { return "Images" }
-    return paths.map { $0 == "-" ? "Standard input" : $0.split(separator: "/").last.map(String.init) ?? $0 }
+    return paths.map { $0 == "-" ? "Images from standard input" : $0.split(separator: "/").last.map(String.init) ?? $0 }
       .joined(separator: ", ")
   }
 }

@@ -3,7 +3,7 @@ import ImageCache
 
 /// A row as shown in a gallery.
 struct GalleryCard: Hashable, Sendable {
-  /// The thumbnail on a card.
+  /// A thumbnail on a card.
   struct Image: Hashable, Sendable {
     /// The URL that the page loads: relative to the page, or a `data:` URL that contains the image.
     var url: String
@@ -13,12 +13,24 @@ struct GalleryCard: Hashable, Sendable {
     var blur: String?
   }
 
+  /// The facts about the image of a card.
+  struct Facts: Hashable, Sendable {
+    /// The size and the format of the image: `1280 × 960 JPEG, 35.2 KiB`; nil if they are unknown.
+    var image: String?
+    /// The place that the image came from.
+    var origin: String
+    /// The length of the image in bytes, and the duration of its download; nil if they are unknown.
+    var bytes: Int?
+    var download: Duration?
+    var warnings: [String] = []
+  }
+
   /// The main part of a card.
   enum Content: Hashable, Sendable {
-    /// A thumbnail, and facts about its source: `1280 × 960 JPEG, network`.
-    case image(Image, facts: String)
-    /// A placeholder with the failure code and the reason.
-    case placeholder(code: String, reason: String)
+    /// The thumbnail for the grid, the largest one, and the path of its file.
+    case image(Image, large: Image, path: String, Facts)
+    /// The failure code and the reason.
+    case failure(code: String, reason: String)
     /// An empty space, as long as the row has not finished.
     case waiting
   }
@@ -38,17 +50,20 @@ struct GalleryCard: Hashable, Sendable {
 }
 
 extension GalleryCard {
-  /// The shortest longer side of a thumbnail, in pixels, that looks sharp at the size of a card.
-  private static let sharpSide = 144
+  /// The longest side of a thumbnail in the grid: larger ones are for the large view. If the page contains the images
+  /// itself, the smallest thumbnail that looks sharp is enough.
+  private static let (linkedSide, embeddedSide) = (512, 144)
 
   /// Creates the card for the row of `line`.
   init(_ line: ReportLine, subtitle: String?, images: GalleryImages) {
     let content: Content =
       switch line.outcome {
-      case .failed(let failure): .placeholder(code: "\(failure.code)", reason: failure.message)
-      case .skipped(_, let reason): .placeholder(code: "skipped", reason: reason)
-      case .done(let set, let outputs): Self.content(set, outputs, images)
-      case .kept(let thumbnails, let outputs): Self.content(thumbnails, outputs, images)
+      case .failed(let failure): .failure(code: "\(failure.code)", reason: failure.message)
+      case .skipped(_, let reason): .failure(code: "skipped", reason: reason)
+      case .done(let set, let outputs):
+        Self.content(set.thumbnails, outputs, images, set.placeholder, Facts(set))
+      case .kept(let thumbnails, let outputs):
+        Self.content(thumbnails, outputs, images, nil, Facts(origin: "a file of an earlier run"))
       }
     self.init(
       index: line.index, status: line.status, name: line.name, subtitle: subtitle, url: line.url, content: content)
@@ -71,28 +86,46 @@ extension GalleryCard {
   }
 
   private static func content(
-    _ set: ThumbnailSet, _ outputs: [ReportLine.Output], _ images: GalleryImages
-  ) -> Content {
-    let size = set.source.size
-    let facts = "\(size.width) × \(size.height) \(set.source.format.rawValue.uppercased()), \(set.origin.rawValue)"
-    return content(
-      set.thumbnails, outputs, images, placeholder: set.placeholder,
-      facts: ([facts] + set.warnings).joined(separator: "; "))
-  }
-
-  /// Shows the smallest thumbnail that looks sharp, or else the largest.
-  private static func content(
-    _ thumbnails: [Thumbnail], _ outputs: [ReportLine.Output], _ images: GalleryImages,
-    placeholder: Placeholder? = nil, facts: String = ReportLine.existing
+    _ thumbnails: [Thumbnail], _ outputs: [ReportLine.Output], _ images: GalleryImages, _ placeholder: Placeholder?,
+    _ facts: Facts
   ) -> Content {
     let bySize = zip(thumbnails, outputs).sorted { $0.0.size.longerSide < $1.0.size.longerSide }
-    let shown = bySize.first { $0.0.size.longerSide >= sharpSide } ?? bySize.last
-    guard let (thumbnail, output) = shown, let path = output.path else {
-      return .placeholder(code: "", reason: "There is no file.")
-    }
+    let shown =
+      images == .embedded
+      ? bySize.first { $0.0.size.longerSide >= embeddedSide } ?? bySize.last
+      : bySize.last { $0.0.size.longerSide <= linkedSide } ?? bySize.first
+    guard let shown, let path = shown.1.path, let largest = images == .embedded ? shown : bySize.last,
+      let largestPath = largest.1.path
+    else { return .failure(code: "", reason: "There is no file.") }
     let image = Image(
-      url: images.url(of: thumbnail, at: path), size: thumbnail.size, blur: images.blur(placeholder, for: thumbnail))
-    return .image(image, facts: facts)
+      url: images.url(of: shown.0, at: path), size: shown.0.size, blur: images.blur(placeholder, for: shown.0))
+    let large = Image(url: images.url(of: largest.0, at: largestPath), size: largest.0.size)
+    return .image(image, large: large, path: largestPath, facts)
+  }
+}
+
+extension GalleryCard.Facts {
+  fileprivate init(_ set: ThumbnailSet) {
+    let size = set.source.size
+    self.init(
+      image: "\(size.width) × \(size.height) \(set.source.format.rawValue.uppercased()), "
+        + "\(ByteSize(count: set.sourceBytes))",
+      origin: set.origin.words, bytes: set.sourceBytes,
+      download: [.network, .revalidated].contains(set.origin) ? set.timings.download : nil, warnings: set.warnings)
+  }
+}
+
+extension ThumbnailSet.Origin {
+  /// The place that an image came from, in words.
+  fileprivate var words: String {
+    switch self {
+    case .network: "the server"
+    case .revalidated: "the cache, confirmed by the server"
+    case .disk, .memory: "the cache"
+    case .remote: "the remote cache"
+    case .stale: "the cache, because the server failed"
+    case .file: "a local file"
+    }
   }
 }
 
@@ -100,76 +133,70 @@ extension PixelSize {
   fileprivate var longerSide: Int { max(width, height) }
 }
 
-// MARK: HTML
+// MARK: Data
 
 extension GalleryCard {
-  /// The card as an item of the page's list, on one line.
+  /// The card as an object of JSON that a page may contain: without `<`, which could end its element, and without
+  /// control characters. Empty members are left out.
   ///
-  /// Each card is a link to its thumbnail, or to the source if there is no thumbnail, so that the list is useful
-  /// without the script. Only `http` and `https` URLs from a manifest are linked.
-  var html: [UInt8] {
-    var html = HTMLText()
-    html.markup("<li")
-    html.attribute("class", status?.rawValue ?? "waiting")
-    html.markup("><a")
-    html.attribute("id", "row-\(index)")
-    html.attribute("href", target)
-    if let url { html.attribute("data-url", url) }
-    html.markup(">")
-    writeImage(to: &html)
-    html.markup("<span class=text><b dir=auto>")
-    html.text(title)
-    html.markup("</b><span class=subtitle dir=auto>")
-    html.text(subtitle)
-    html.markup("</span>")
-    writeNote(to: &html)
-    html.markup("</span></a></li>\n")
-    return html.bytes
+  /// | member | meaning |
+  /// |---|---|
+  /// | `i`, `s` | the index and the status |
+  /// | `n`, `t`, `u` | the title, the subtitle and the URL |
+  /// | `f`, `w`, `h`, `b` | the thumbnail, its size and its blurred image |
+  /// | `l`, `lw`, `lh`, `p` | the largest thumbnail if that is another one, its size, and the path of its file |
+  /// | `d`, `o`, `z`, `m`, `x` | the facts: image, origin, bytes, milliseconds and warnings |
+  /// | `c`, `r` | the failure code and the reason |
+  var json: [UInt8] {
+    var text = JSONText(capacity: 400)
+    text.object { text in
+      text.member("i", index)
+      text.member("s", status?.rawValue ?? "waiting")
+      text.member("n", Self.shown(title))
+      text.member("t", Self.shown(subtitle))
+      if let url { text.member("u", Self.shown(url)) }
+      write(content, to: &text)
+    }
+    return text.bytes.contains(UInt8(ascii: "<"))
+      ? Array(String(decoding: text.bytes, as: UTF8.self).replacing("<", with: "\\u003c").utf8) : text.bytes
   }
 
-  private var target: String {
-    let itself = "#row-\(index)"
+  private func write(_ content: Content, to text: inout JSONText) {
     switch content {
-    case .image(let image, _): return image.url.hasPrefix("data:") ? itself : image.url
-    case .placeholder, .waiting: return url.flatMap { isWeb($0) ? $0 : nil } ?? itself
+    case .waiting: break
+    case .failure(let code, let reason):
+      text.member("c", Self.shown(code))
+      text.member("r", Self.shown(reason))
+    case .image(let image, let large, let path, let facts):
+      text.member("f", image.url)
+      text.member("w", image.size.width)
+      text.member("h", image.size.height)
+      if let blur = image.blur { text.member("b", blur) }
+      if large.url != image.url {
+        text.member("l", large.url)
+        text.member("lw", large.size.width)
+        text.member("lh", large.size.height)
+      }
+      text.member("p", Self.shown(path))
+      if let image = facts.image { text.member("d", image) }
+      text.member("o", facts.origin)
+      if let bytes = facts.bytes { text.member("z", bytes) }
+      if let download = facts.download { text.member("m", download.wholeMilliseconds) }
+      if !facts.warnings.isEmpty { text.member("x", Self.shown(facts.warnings.joined(separator: "; "))) }
     }
   }
 
-  private func isWeb(_ url: String) -> Bool {
-    let url = url.prefix(8).lowercased()
-    return url.hasPrefix("http://") || url.hasPrefix("https://")
-  }
-
-  /// Writes the `img` element, with its size so that the layout is known before the image loads, or the placeholder.
-  /// The browser loads an image only when it is near the screen.
-  private func writeImage(to html: inout HTMLText) {
-    guard case .image(let image, _) = content else {
-      return html.markup("<svg class=image aria-hidden=true><use href=\"#none\"/></svg>")
+  /// Replaces control characters by U+FFFD, and tabs and line ends by spaces.
+  private static func shown(_ text: String) -> String {
+    guard text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return text }
+    var shown = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\t", "\n", "\r": shown.append(" ")
+      default: shown.append(scalar.properties.generalCategory == .control ? "\u{FFFD}" : scalar)
+      }
     }
-    html.markup("<img class=image alt=\"\" loading=lazy decoding=async")
-    html.attribute("width", image.size.width)
-    html.attribute("height", image.size.height)
-    if let blur = image.blur { html.attribute("style", "background-image:url(\(blur))") }
-    html.attribute("src", image.url)
-    html.markup(">")
-  }
-
-  private func writeNote(to html: inout HTMLText) {
-    switch content {
-    case .image(_, let facts):
-      html.markup("<small>")
-      html.text(facts)
-    case .placeholder(let code, let reason):
-      html.markup("<small")
-      html.attribute("title", reason)
-      html.markup("><code>")
-      html.text(code)
-      html.markup("</code> ")
-      html.text(reason)
-    case .waiting:
-      html.markup("<small>Waiting")
-    }
-    html.markup("</small>")
+    return String(shown)
   }
 }
 

@@ -3,7 +3,7 @@ import Foundation
 import FoundationEssentials
 import ImageCache
 
-/// The HTML of a gallery around its cards.
+/// The HTML of a gallery around its rows, which are data for its script.
 ///
 /// The page is self-contained. Its `Content-Security-Policy` allows only local images, its own style, and the one
 /// script whose hash it contains, so that a script injected through a name could not run.
@@ -12,10 +12,12 @@ struct GalleryPage: Hashable, Sendable {
   var title: String
   /// The number of cards by status.
   var counts: [ReportLine.Status: Int]
+  /// The time of the run.
+  var date: Date
   /// The progress of the run; nil on the final page.
   var progress: GalleryProgress?
 
-  /// The HTML before the cards.
+  /// The HTML before the rows.
   var head: [UInt8] {
     var html = HTMLText()
     html.markup(
@@ -40,32 +42,63 @@ struct GalleryPage: Hashable, Sendable {
     return html.bytes + style + body
   }
 
-  /// The number of cards in one list: a multiple of every number of columns. `gallery.css` and `gallery.js` repeat it.
-  static let listLength = 60
-  /// The HTML between two lists.
-  static let listBreak = Array("</ul><ul>\n".utf8)
+  /// The text between two rows.
+  static let separator = Array(",\n".utf8)
 
-  /// The HTML after the cards.
-  var tail: [UInt8] {
-    Array("</ul></div>\n<p id=nothing hidden>No matches.</p>\n</main>\n<dialog></dialog>\n<script>".utf8)
-      + script + Array("</script>\n</html>\n".utf8)
-  }
+  /// The HTML after the rows.
+  var tail: [UInt8] { Array("\n]</script>\n<script>".utf8) + script + Array("</script>\n</html>\n".utf8) }
 
   private var body: [UInt8] {
     var html = HTMLText()
-    html.markup("</style>\n<svg width=0 height=0 aria-hidden=true><symbol id=none viewBox=\"0 0 24 24\">")
-    html.markup("<path d=\"M5 5l14 14M4 8v10a2 2 0 0 0 2 2h10M8 4h10a2 2 0 0 1 2 2v10M4 15l3.5-3.5 2 2\"/>")
-    html.markup("</symbol></svg>\n<header>\n<h1 dir=auto>")
+    html.markup("</style>\n<header>\n<div class=title><h1 dir=auto>")
     html.text(title)
-    html.markup("</h1>\n<input id=filter type=search placeholder=\"Filter\" aria-label=\"Filter by name, URL or")
-    html.markup(" reason\" autocomplete=off spellcheck=false>\n<div class=choices role=radiogroup aria-label=Show>\n")
-    choice("All", "all", progress.map { $0.total ?? $0.read } ?? counts.values.reduce(0, +), to: &html)
+    html.markup("</h1><p><time")
+    html.attribute("datetime", date.formatted(.iso8601))
+    html.markup(">")
+    html.text(date.formatted(.iso8601))
+    html.markup("</time></p></div>\n<form id=controls name=controls>\n")
+    html.markup("<input id=filter type=search placeholder=\"Filter\" aria-label=\"Filter by name, URL or reason\"")
+    html.markup(" autocomplete=off spellcheck=false>\n<div class=choices role=radiogroup aria-label=Show>\n")
+    writeChoices(to: &html)
+    html.markup("</div>\n<div class=choices role=radiogroup aria-label=View>\n")
+    html.markup("<label><input type=radio name=layout value=grid checked>Grid</label>\n")
+    html.markup("<label><input type=radio name=layout value=table>Table</label>\n</div>\n")
+    html.markup("<label>Size <input type=range name=side min=48 max=512 step=8></label>\n")
+    html.markup("<label>Sort <select name=sort><option value=list>by list<option value=name>by name")
+    html.markup("<option value=time>slowest first<option value=size>largest first<option value=host>by host")
+    html.markup("</select></label>\n<label><input type=checkbox name=group>Group by host</label>\n")
+    html.markup("<output id=shown for=filter></output>\n</form>\n</header>\n")
+    return html.bytes + Array("<main>\n".utf8) + (progress?.html ?? []) + Self.main
+  }
+
+  /// The HTML from the view to the beginning of the rows.
+  private static let main = Array(
+    """
+    <div id=view role=list aria-label=Images>\
+    <div id=heads role=row aria-rowindex=1 hidden><span role=columnheader>Image</span>\
+    <span role=columnheader>Name</span><span role=columnheader>Remark</span>\
+    <span role=columnheader>Details</span><span role=columnheader>Source</span>\
+    <span role=columnheader>From</span></div></div>
+    <p id=nothing hidden>No matches.</p>
+    <noscript><p>This page needs its own script, which is switched off. The report has the same rows.</p></noscript>
+    </main>
+    <dialog aria-labelledby=large><form method=dialog><h2 id=large dir=auto></h2>\
+    <button type=button name=previous aria-label="Previous image">←</button>\
+    <button type=button name=next aria-label="Next image">→</button>\
+    <button name=close aria-label=Close>✕</button></form>
+    <figure></figure><dl></dl></dialog>
+    <script type=application/json id=rows>[
+
+    """.utf8)
+
+  private func writeChoices(to html: inout HTMLText) {
+    let all = progress.map { $0.total ?? $0.read } ?? counts.values.reduce(0, +)
+    choice("All", "all", all, to: &html)
     for (label, status) in Self.labels {
       // While the run lasts, rows of every status may still follow.
       if let count = counts[status] ?? progress.map({ _ in 0 }) { choice(label, status.rawValue, count, to: &html) }
     }
-    html.markup("</div>\n<output id=shown for=filter></output>\n</header>\n")
-    return html.bytes + (progress?.html ?? []) + Array("<main>\n<div id=cards><ul>\n".utf8)
+    if let progress { choice("Waiting", "waiting", max(0, all - progress.finished), to: &html) }
   }
 
   private static let labels: [(StaticString, ReportLine.Status)] = [
@@ -78,7 +111,7 @@ struct GalleryPage: Hashable, Sendable {
     html.markup(value == "all" ? " checked>" : ">")
     html.markup(label)
     html.markup(" <i>")
-    html.text(String(count))
+    html.text(count.grouped)
     html.markup("</i></label>\n")
   }
 
@@ -117,7 +150,7 @@ struct GalleryProgress: Hashable, Sendable {
 
   /// The sentences on the page.
   var text: String {
-    let rows = total.map { "\(finished) of \($0)" } ?? "\(finished)"
+    let rows = total.map { "\(finished.grouped) of \($0.grouped)" } ?? finished.grouped
     let part = isPartial ? " It shows the rows that finished last." : ""
     return "Running: \(rows) rows finished. This page is not complete.\(part)"
   }
@@ -125,7 +158,7 @@ struct GalleryProgress: Hashable, Sendable {
   /// The element with the sentences, and the times in milliseconds for the script.
   var html: [UInt8] {
     var html = HTMLText()
-    html.markup("<p id=run")
+    html.markup("<p id=run role=status")
     html.attribute("data-time", Int(time.timeIntervalSince1970 * 1000))
     html.attribute("data-interval", Int(interval / .milliseconds(1)))
     html.markup(">")

@@ -17,6 +17,7 @@ final class GalleryWriter: Sendable {
 
   private let place: ReplacedFile
   private let title: String
+  private let date: Date
   private let outputDirectory: String
   private let images: GalleryImages
   private let state: Mutex<State>
@@ -27,17 +28,20 @@ final class GalleryWriter: Sendable {
   /// stays in `reserved` when it is replaced. `size` is that of an empty page.
   ///
   /// - Parameters:
+  ///   - date: The time of the run. Default: now.
   ///   - workplace: A directory for temporary files. Default nil: the output directory.
   ///   - images: The location of the images. Default nil: it depends on the two directories.
   init(
-    _ file: NamedFile, title: String, outputDirectory: String, workplace: String? = nil, images: GalleryImages? = nil,
+    _ file: NamedFile, title: String, date: Date = Date(), outputDirectory: String, workplace: String? = nil,
+    images: GalleryImages? = nil,
     reserved: ReservedFiles = ReservedFiles(), size: EmbeddedSize = EmbeddedSize()
   ) throws(OutputError) {
     self.title = title
+    self.date = date
     self.outputDirectory = outputDirectory
     let place = try ReplacedFile(file, workplace: workplace ?? outputDirectory, as: .gallery, in: reserved)
     self.place = place
-    live = place.isRegular ? LiveGallery(title: title, place: place) : nil
+    live = place.isRegular ? LiveGallery(title: title, date: date, place: place) : nil
     self.images = images ?? GalleryImages(of: outputDirectory, from: place.directory)
     state = Mutex(State(spool: try GallerySpool(directory: place.workplace), size: size))
   }
@@ -58,7 +62,7 @@ final class GalleryWriter: Sendable {
   /// card makes a page of embedded thumbnails large.
   @discardableResult
   func append(_ line: ReportLine, subtitle: String?) throws(OutputError) -> String? {
-    let card = GalleryCard(line, subtitle: subtitle, images: images).html
+    let card = GalleryCard(line, subtitle: subtitle, images: images).json
     let size = try state.withLock { state throws(OutputError) in
       try state.spool.append(card, index: line.index)
       state.counts[line.status, default: 0] += 1
@@ -82,12 +86,12 @@ final class GalleryWriter: Sendable {
     _ spool: borrowing GallerySpool, _ counts: [ReportLine.Status: Int], to file: Int32
   ) throws(OutputError) {
     var page = LargeWrites(file, path: place.path)
-    let frame = GalleryPage(title: title, counts: counts)
+    let frame = GalleryPage(title: title, counts: counts, date: date)
     try page.append(frame.head)
-    var count = 0
+    var isFirst = true
     try spool.forEach { card throws(OutputError) in
-      if count > 0, count % GalleryPage.listLength == 0 { try page.append(GalleryPage.listBreak) }
-      count += 1
+      if !isFirst { try page.append(GalleryPage.separator) }
+      isFirst = false
       try page.append(card)
     }
     try page.append(frame.tail)

@@ -14,6 +14,7 @@ final class LiveGallery: Sendable {
   }
 
   private let title: String
+  private let date: Date
   private let place: ReplacedFile
   private let elapsed: @Sendable () -> Duration
   private let state = Mutex(State())
@@ -21,12 +22,13 @@ final class LiveGallery: Sendable {
   private let schedule = Mutex<LiveSchedule?>(LiveSchedule())
   private let timer = RepeatingTimer("thumbs.gallery")
 
-  /// Prepares the page with `title` in the file of `place`.
+  /// Prepares the page with `title` and the time of the run in the file of `place`.
   ///
   /// - Parameter elapsed: Returns the time since the start of the run. Default since this call.
-  init(title: String, place: ReplacedFile, elapsed: (@Sendable () -> Duration)? = nil) {
+  init(title: String, date: Date, place: ReplacedFile, elapsed: (@Sendable () -> Duration)? = nil) {
     let begin = ContinuousClock.now
     self.title = title
+    self.date = date
     self.place = place
     self.elapsed = elapsed ?? { ContinuousClock.now - begin }
   }
@@ -90,12 +92,12 @@ final class LiveGallery: Sendable {
         isPartial: state.cards.isPartial, time: Date(), interval: interval)
       return (state.cards.take(), state.counts, progress)
     }
-    let page = GalleryPage(title: title, counts: counts, progress: progress)
+    let page = GalleryPage(title: title, counts: counts, date: date, progress: progress)
     var html = page.head
     for (offset, card) in cards.enumerated() {
-      if offset > 0, offset % GalleryPage.listLength == 0 { html += GalleryPage.listBreak }
+      if offset > 0 { html += GalleryPage.separator }
       switch card {
-      case .waiting(let row): html += GalleryCard(waiting: row).html
+      case .waiting(let row): html += GalleryCard(waiting: row).json
       case .finished(let card): html += card
       }
     }
@@ -110,16 +112,16 @@ final class LiveGallery: Sendable {
 struct LiveCards {
   /// The contents of a card.
   enum Card: Hashable {
-    /// The row is not finished. Its HTML is made when the page is written, because most rows finish before.
+    /// The row is not finished. Its data is made when the page is written, because most rows finish before.
     case waiting(ManifestRow)
-    /// The HTML of the finished row.
+    /// The data of the finished row.
     case finished([UInt8])
 
     /// An estimate of the memory.
     fileprivate var byteCount: Int {
       switch self {
       case .waiting(let row): 500 + row.url.utf8.count
-      case .finished(let html): html.count
+      case .finished(let card): card.count
       }
     }
   }
@@ -160,9 +162,9 @@ struct LiveCards {
     if entries[row.index] == nil { put(.waiting(row), index: row.index) }
   }
 
-  /// Sets the HTML of the finished row `index`. Cards that changed longest ago make room.
-  mutating func finish(_ html: [UInt8], index: Int) {
-    put(.finished(html), index: index)
+  /// Sets the data of the finished row `index`. Cards that changed longest ago make room.
+  mutating func finish(_ card: [UInt8], index: Int) {
+    put(.finished(card), index: index)
   }
 
   /// Returns the cards in the order of their rows.

@@ -1,13 +1,11 @@
 
-// While the run lasts, a hidden frame loads the newest version of this page and sends its cards to the visible page. The
+// While the run lasts, a hidden frame loads the newest version of this page and sends its rows to the visible page. The
 // script of a page on disk may not read files, but it may show them.
 const run = document.getElementById("run");
 /** The time in milliseconds without a new version after which the run counts as stopped, a multiple of the longest. */
 const patience = 60000;
 /** The time in milliseconds between two looks at a run that counts as stopped. */
 const longInterval = 10000;
-/** The HTML of each card by the ID of its link. */
-let markup = new Map(cards.map(card => [card.firstElementChild.id, card.outerHTML]));
 let frame;
 let isReceived = false;
 
@@ -16,58 +14,37 @@ function counter(status) {
 }
 
 function send() {
-  const counts = ["all", "ok", "failed", "cancelled"].map(status => [status, counter(status).textContent]);
-  const page = { cards: [...markup], counts, times: { ...run.dataset }, text: run.textContent };
+  const counts = ["all", "ok", "failed", "cancelled", "waiting"].map(name => [name, counter(name).textContent]);
+  const page = { rows, counts, times: { ...run.dataset }, text: run.textContent };
   parent.postMessage(page, location.protocol === "file:" ? "*" : location.origin);
 }
 
-/** Returns the card for `html`: `old` with new contents if they differ, or a new one. */
-function update(old, id, html) {
-  if (old && markup.get(id) === html) return old;
-  const template = document.createElement("template");
-  template.innerHTML = html;
-  const card = template.content.firstElementChild;
-  if (!old) return card;
-  old.className = card.className;
-  old.replaceChildren(...card.childNodes);
-  return old;
-}
-
-/** Puts the shown cards into the lists, and moves only those that are not in their place, so that nothing flickers. */
-function arrange() {
-  const wanted = new Set(shown);
-  for (const card of list.querySelectorAll("li")) if (!wanted.has(card)) card.remove();
-  const length = Math.ceil(shown.length / listLength);
-  while (list.children.length < length) list.append(document.createElement("ul"));
-  shown.forEach((card, i) => {
-    const part = list.children[Math.floor(i / listLength)];
-    const present = part.children[i % listLength] ?? null;
-    if (present !== card) part.insertBefore(card, present);
-  });
-  while (list.children.length > length) list.lastElementChild.remove();
+/** Returns true if two versions of a row show the same. */
+function isSame(a, b) {
+  return a.s === b.s && a.f === b.f && a.c === b.c && a.r === b.r && a.n === b.n;
 }
 
 function show(page) {
   const focused = document.activeElement?.id;
-  const known = new Map(cards.map(card => [card.firstElementChild.id, card]));
-  const next = page.cards.map(([id, html]) => update(known.get(id), id, html));
-  markup = new Map(page.cards);
-  cards.splice(0, cards.length, ...next);
-  links.splice(0, links.length, ...next.map(card => card.firstElementChild));
-  texts = undefined;
+  const known = new Map(rows.map(row => [row.i, row]));
+  rows = page.rows.map(row => known.has(row.i) && isSame(known.get(row.i), row) ? known.get(row.i) : row);
+  const before = items[active]?.i;
   shown = matching();
+  items = grouped();
+  active = Math.max(0, items.findIndex(item => item.i === before));
+  // Elements of rows that are the same stay, so that nothing flickers.
   arrange();
-  describe();
   for (const [status, count] of page.counts) counter(status).textContent = count;
   Object.assign(run.dataset, page.times);
   run.textContent = page.text;
   if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
 }
 
-/** Loads the page of the finished run. The browser keeps the place on it; the filter is passed on. */
+/** Loads the page of the finished run. The browser keeps the place on it; what was chosen is passed on. */
 function finish() {
   if (dialog.open) return dialog.addEventListener("close", finish, { once: true });
-  history.replaceState({ filter: filter.value, status: document.querySelector(".choices :checked").value }, "");
+  const chosen = { side: controls.side.value, layout: layout(), sort: controls.sort.value };
+  history.replaceState({ ...chosen, filter: filter.value, status: status() }, "");
   location.reload();
 }
 

@@ -10,7 +10,7 @@ import Testing
     #expect(result.ending == .exit(1))
 
     let page = try String(contentsOfFile: fixture.directory.path("page.html"), encoding: .utf8)
-    #expect(page.contains("src=\"out/a.png\"") && page.contains("<code>http_404</code>"))
+    #expect(page.contains(#""f":"out/a.png""#) && page.contains(#""c":"http_404""#))
     #expect(try fixture.report().count == 2)
   }
 
@@ -29,7 +29,7 @@ import Testing
     #expect(result.ending == .exit(130))
 
     let page = try String(contentsOfFile: fixture.directory.path("page.html"), encoding: .utf8)
-    #expect(page.contains("src=\"out/0.png\"") && page.contains("<code>cancelled</code>"))
+    #expect(page.contains(#""f":"out/0.png""#) && page.contains(#""c":"cancelled""#))
     #expect(try fixture.directory.files().filter { $0.hasPrefix(".") } == [])
   }
 
@@ -42,17 +42,17 @@ import Testing
 
     #expect(try fixture.text("page.html").contains("This page is not complete."))
 
-    await eventually { (try? fixture.text("page.html").contains("src=\"out/0.png\"")) == true }
+    await eventually { (try? fixture.text("page.html").contains(#""f":"out/0.png""#)) == true }
     let page = try fixture.text("page.html")
 
-    #expect(page.contains("<li class=\"waiting\"><a id=\"row-1\""))
+    #expect(page.contains(#"{"i":1,"s":"waiting","#))
     #expect(page.contains("Running: 1 of 2 rows finished."))
 
     gate.open()
     #expect(await command.result().ending == .exit(0))
     let final = try fixture.text("page.html")
 
-    #expect(final.contains("src=\"out/1.png\"") && !final.contains("id=run") && !final.contains("waiting\""))
+    #expect(final.contains(#""f":"out/1.png""#) && !final.contains("id=run") && !final.contains(#""s":"waiting""#))
     #expect(try fixture.directory.files().filter { $0.hasPrefix(".") } == [])
   }
 
@@ -76,7 +76,7 @@ import Testing
     #expect(try await fixture.start(arguments).result().ending == .exit(0))
 
     let page = try fixture.text("page.html")
-    #expect(page.contains("src=\"out/a.png\"") && !page.contains("not complete"))
+    #expect(page.contains(#""f":"out/a.png""#) && !page.contains("not complete"))
   }
 
   @Test(arguments: ["9223372036854775807", "1000000000000"])
@@ -95,7 +95,7 @@ import Testing
     #expect(result.ending == .exit(0))
 
     let page = try String(contentsOfFile: fixture.directory.path("page.html"), encoding: .utf8)
-    #expect(page.matches(of: #/id="row-(\d+)"/#).map { String($0.1) } == ["1", index])
+    #expect(page.matches(of: #/{"i":(\d+),/#).map { String($0.1) } == ["1", index])
   }
 
   @Test func `A gallery in a missing directory exits with 73 before anything is fetched`() async throws {

@@ -77,7 +77,8 @@ import Testing
 
     let result = try await fixture.start([], setup: script + "; exit").result()
 
-    #expect(result.ending == .exit(0) && result.errors == "")
+    #expect(result.ending == .exit(0))
+    #expect(result.errorLines.allSatisfy { $0.hasSuffix("rows failed: 1 http_404.") }, "\(result.errors)")
     let lines = result.output.split(separator: "\n")
     #expect(lines.first?.hasPrefix(#"{"index":0,"url":"\#(fixture.server.url("/gone.png"))","#) == true)
     #expect(lines.dropFirst().first?.hasPrefix(#"{"complete":true,"rows":1,"#) == true)

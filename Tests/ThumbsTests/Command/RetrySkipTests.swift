@@ -57,7 +57,7 @@ import Testing
     let progress = result.errorLines.filter { $0.hasPrefix("{") }
     #expect(progress.last?.hasPrefix(#"{"finished":1,"total":1,"failed":0,"#) == true, "\(result.errors)")
     let page = try fixture.text("page.html")
-    #expect(page.contains("<li class=\"cancelled\">") && page.contains("<code>skipped</code>"))
+    #expect(page.contains(#""s":"cancelled""#) && page.contains(#""c":"skipped""#))
     #expect(!page.contains("bad_row"))
   }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import HTTPTypes
+import ImageCache
 import TestSupport
 import Testing
 
@@ -99,6 +100,10 @@ import Testing
 
     #expect(retry.network.concurrency == 4 && retry.output.directory == nil && !retry.output.overwrite)
     #expect(retry.output.report == nil && retry.output.summary == nil && retry.output.gallery == nil)
+
+    let rows = try #require(try Thumbs.parseAsRoot(merge("retry --list a.txt r.jsonl", text)) as? RetryCommand)
+    #expect(rows.pixels.specs == [ThumbnailSpec(width: 64)] && rows.naming.pattern != nil)
+    #expect(rows.output.directory == "elsewhere" && rows.output.gallery == nil)
   }
 
   @Test(arguments: [

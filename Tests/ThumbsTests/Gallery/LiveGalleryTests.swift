@@ -16,7 +16,7 @@ import Testing
     directory = try TemporaryDirectory()
     let file = try NamedFile(path: directory.path("page.html"))
     let place = try ReplacedFile(file, workplace: directory.path, as: .gallery, in: reserved)
-    live = LiveGallery(title: "A & B", place: place) { [clock] in clock.elapsed }
+    live = LiveGallery(title: "A & B", date: Date(timeIntervalSince1970: 0), place: place) { [clock] in clock.elapsed }
   }
 
   private func row(_ index: Int, name: String? = nil, url: String = "http://a.example/b.png") -> ManifestEntry {
@@ -32,18 +32,19 @@ import Testing
     try live.tick()
     let before = try page()
 
-    #expect(before.contains("<li class=\"waiting\"><a id=\"row-0\" href=\"http://a.example/b.png\""))
-    #expect(before.contains("First &lt;1&gt;") && before.contains("<small>Waiting</small>"))
+    #expect(
+      before.contains(#"{"i":0,"s":"waiting","n":"First \u003c1>","t":"a.example","u":"http://a.example/b.png"},"#))
+    #expect(before.contains("Waiting <i>3</i>"))
     #expect(before.contains(">Running: 0 rows finished. This page is not complete.</p>"))
     #expect(before.contains("All <i>3</i>") && before.contains("Failed <i>0</i>"))
 
     live.setTotal(5)
-    live.finish(Array("<li class=\"ok\">done</li>\n".utf8), index: 1, .ok)
+    live.finish(Array(#"{"i":1,"n":"done"}"#.utf8), index: 1, .ok)
     clock.move(to: 2)
     try live.tick()
     let after = try page()
 
-    #expect(after.contains("First &lt;1&gt;") && after.contains("done") && !after.contains("Second"))
+    #expect(after.contains("First \\u003c1>") && after.contains("\"done\"") && !after.contains("Second"))
     #expect(after.contains("Running: 1 of 5 rows finished.") && after.contains("Done <i>1</i>"))
     #expect(try directory.files() == ["page.html"])
   }
@@ -71,7 +72,7 @@ import Testing
 
     let page = try page()
     #expect(page.utf8.count < 5 << 20)
-    #expect(page.contains("Running: 50000 of 100000 rows finished."))
+    #expect(page.contains("Running: 50,000 of 100,000 rows finished."))
     #expect(page.contains("It shows the rows that finished last."))
   }
 

@@ -40,7 +40,7 @@ import Testing
     ("cache limit --size 5GiB", "The limit is an argument: thumbs cache limit 500MiB"),
     ("cache clear --force", "There is no confirmation"), ("cache clear --yes", "There is no confirmation"),
     ("cache prune --size 5", "Did you mean '--cache-size 500MiB'?"),
-    ("cache ls --host x", "'--filter host=cdn.example'"), ("cache rm x -f", "'--dry-run' shows what would change"),
+    ("cache ls --state x", "'--filter host=cdn.example'"), ("cache rm x -f", "'--dry-run' shows what would change"),
     ("cache --cache-dir /x ls", "Put it after the subcommand: thumbs cache ls --cache-dir DIR"),
     ("cache --cache-dir /x", "Put it after the subcommand: thumbs cache stats --cache-dir DIR"),
     ("cache --json", "Put it after the subcommand: thumbs cache stats --json"),

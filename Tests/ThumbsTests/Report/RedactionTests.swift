@@ -49,7 +49,7 @@ private func urls(_ mark: Character) -> [String] {
       // Without a scheme, a name is not recognized as a URL.
       let name = url.contains("://") ? url : nil
       let bad = ReportLine(BadRow(index: 0, line: 1, name: name, reason: "list, line 1: no URL."))
-      for text in [String(decoding: line.json + card.html + bad.json, as: UTF8.self), line.note] {
+      for text in [String(decoding: line.json + card.json + bad.json, as: UTF8.self), line.note] {
         #expect(!leaks(text), "\(text)")
       }
     }
