@@ -271,7 +271,7 @@ private struct CachePruneCommand: ParsableCommand {
   private func victims(in inspector: CacheInspector) throws -> (keys: [SourceKey], count: Int, bytes: Int) {
     guard !filter.isEmpty else {
       guard dryRun else { return ([], 0, 0) }
-      let victims = try inspector.leastRecentlyUsed(above: target)
+      let victims = try CacheMaintenance.rehearsePrune(directory: cache.directory(), downTo: target)
       return ([], victims.sources, victims.bytes)
     }
     let now = Date()

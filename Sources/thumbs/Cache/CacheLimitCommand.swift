@@ -67,9 +67,10 @@ struct CacheLimitCommand: ParsableCommand {
     let inspector = try CacheInspector(directory: directory)
     let statistics = try inspector.statistics(at: Date())
     guard let size = limit?.size, size < statistics.usedBytes else { return }
-    let count = try inspector.leastRecentlyUsed(above: size).sources
-    guard count > 0 else { return }
-    let victims = "about \(CacheText.sources(count)) of \(statistics.sources)"
+    let rehearsal = try CacheMaintenance.rehearsePrune(directory: directory, downTo: size)
+    guard rehearsal.sources > 0 else { return }
+    let about = rehearsal.isEstimate ? "about " : ""
+    let victims = "\(about)\(CacheText.sources(rehearsal.sources)) of \(statistics.sources.grouped)"
     print(
       "The cache has \(CacheText.size(statistics.usedBytes)). "
         + "The next run removes \(victims), as thumbs cache prune does now.")

@@ -74,6 +74,26 @@ struct CacheMaintenanceTests {
     #expect(try statistics().sources == after.sources + 10)
   }
 
+  @Test(arguments: [800, 12_000, 60_000], [2, 3, 10])
+  func `A rehearsal removes nothing, and says exactly what a prune removes`(bytes: Int, divisor: Int) throws {
+    let cache = ThumbnailCache(diskAt: directory.path)
+    store(0..<300, in: cache, bytes: bytes)
+    let before = try statistics()
+    let limit = before.usedBytes / divisor
+    let rehearsal = try CacheMaintenance.rehearsePrune(directory: directory.path, downTo: limit)
+    #expect(try statistics().sources == 300 && statistics().usedBytes == before.usedBytes)
+    #expect(try CacheInspector(directory: directory.path).verify(.full) { _ in }.problems == 0)
+
+    #expect(try CacheMaintenance.prune(directory: directory.path, downTo: limit) == rehearsal.sources)
+    let after = try statistics()
+    #expect(after.sources == 300 - rehearsal.sources && !rehearsal.isEstimate)
+    // Returning pages to the file system frees some more.
+    let freed = before.usedBytes - after.usedBytes
+    #expect(freed >= rehearsal.bytes && freed - rehearsal.bytes <= 1 << 16)
+    store(1000..<1010, in: cache)
+    #expect(try statistics().sources == after.sources + 10 && cache.counters.errors.isEmpty)
+  }
+
   @Test func `An estimate counts each source once, even if its last check was later than the uses of its thumbnails`()
     throws
   {

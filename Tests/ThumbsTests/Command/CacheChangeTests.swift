@@ -218,12 +218,23 @@ import Testing
     #expect(never.ending == .exit(1) && never.errors.contains("No run has stored it"))
   }
 
+  @Test func `A source that a full cache did not keep is missing for that reason`() async throws {
+    let fixture = try CommandFixture { .icon(Int($0.target.filter(\.isNumber)) ?? 0) }
+    let urls = (0..<300).map { fixture.server.url("/\($0).png") }
+    let run = try await fixture.fetch(try fixture.list(urls: urls), "--cache-size", "200KiB")
+    #expect(run.ending == .exit(0))
+    let kept = try await fixture.cacheCommand("ls", "--format", "tsv").output
+    let missing = try #require(urls.first { !kept.contains("\($0)\n") })
+    let why = try await fixture.cacheCommand("why", missing)
+    #expect(why.ending == .exit(1) && why.errors.contains("because the cache was full; it was last used at 20"))
+  }
+
   @Test func `The limit command stores the limit in the cache and prints it`() async throws {
     let fixture = try await Self.filled()
 
     #expect(try await fixture.cacheCommand("limit").output == Self.noLimit)
     let small = try await fixture.cacheCommand("limit", "8KiB").output
-    #expect(small.contains("The next run removes about ") && small.contains(" of 4, as "), "\(small)")
+    #expect(small.contains("The next run removes ") && small.contains(" of 4, as "), "\(small)")
     #expect(try await fixture.cacheCommand("limit", "64MiB").output == "")
     #expect(try await fixture.cacheCommand("limit").output == "64.00 MiB\n")
 

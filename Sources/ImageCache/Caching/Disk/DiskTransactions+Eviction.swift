@@ -59,6 +59,23 @@ extension DiskTransactions {
     return result
   }
 
+  /// Returns what is evicted until the database holds no more than `limit` bytes, and the number of bytes that this
+  /// frees. Evicts in a transaction that is rolled back: how many pages become empty, nothing else can say.
+  func rehearsal(downTo limit: Int) throws -> (eviction: Eviction, bytes: Int) {
+    var (copy, sum, bytes) = (DiskTransactions(database: database, now: now), Eviction(), 0)
+    let before = try usedBytes()
+    try database.inTransaction(.immediate) {
+      var last = Eviction()
+      repeat {
+        last = try copy.evictSome(downTo: limit)
+        sum += last
+      } while last.rows > 0
+      bytes = before - (try usedBytes())
+      return .rollback
+    }
+    return (sum, bytes)
+  }
+
   /// Evicts the row of `slot`, and returns the approximate number of bytes that this frees.
   mutating func evict(_ slot: Int, _ result: inout Eviction) throws -> Int {
     guard let (row, bytes) = try content(of: slot) else {

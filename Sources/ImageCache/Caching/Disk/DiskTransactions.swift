@@ -66,14 +66,21 @@ struct DiskTransactions {
     return refused
   }
 
-  /// Runs `body` in a transaction. If it throws, the database is as before, and this value must not be used again.
+  /// Runs `body` in a transaction, or in a savepoint of one. If it throws, the database is as before, and this value
+  /// must not be used again.
   mutating func inTransaction(_ body: (inout Self) throws -> Void) throws {
-    try database.inTransaction(.immediate) {
-      try body(&self)
-      try slots.save(in: database)
-      try reuse.save(in: database)
-      return .commit
+    if database.isInsideTransaction {
+      try database.inSavepoint { try change(body) }
+    } else {
+      try database.inTransaction(.immediate) { try change(body) }
     }
+  }
+
+  private mutating func change(_ body: (inout Self) throws -> Void) throws -> Database.TransactionCompletion {
+    try body(&self)
+    try slots.save(in: database)
+    try reuse.save(in: database)
+    return .commit
   }
 
   /// Applies a change; returns false and rolls it back if the database would grow above `ceiling`.

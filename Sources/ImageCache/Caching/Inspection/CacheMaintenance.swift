@@ -82,6 +82,26 @@ public enum CacheMaintenance {
     try change(path, now: now) { run throws(DiskCacheError) in try run.prune(downTo: limit) }
   }
 
+  /// Returns what ``prune(directory:downTo:at:)`` would remove, and changes nothing. Other processes wait until it
+  /// ends, so that a cache with more than 50,000 sources is only estimated: pages become empty later than their contents
+  /// do.
+  ///
+  /// - Parameters:
+  ///   - path: The cache directory.
+  ///   - limit: The target in bytes; nil for the limit of the cache itself.
+  ///   - now: The current time. Default: that of the system clock.
+  public static func rehearsePrune(
+    directory path: String, downTo limit: Int? = nil, at now: Date = Date()
+  ) throws(DiskCacheError) -> (sources: Int, bytes: Int, isEstimate: Bool) {
+    let inspector = try CacheInspector(directory: path)
+    guard try inspector.statistics(at: now).sources <= 50_000 else {
+      let estimate = try inspector.leastRecentlyUsed(above: limit, at: now)
+      return (estimate.sources, estimate.bytes, true)
+    }
+    let exact = try change(path, now: now) { run throws(DiskCacheError) in try run.rehearse(downTo: limit) }
+    return (exact.eviction.sources, exact.bytes, false)
+  }
+
   /// Removes sources with all their thumbnails, and returns the space to the file system.
   ///
   /// - Parameters:
@@ -154,6 +174,17 @@ struct MaintenanceRun {
     } while last.rows > 0
     try giveSpaceBack()
     return sum.sources
+  }
+
+  /// Returns what ``prune(downTo:)`` would remove, and the number of bytes that this would free.
+  mutating func rehearse(downTo limit: Int?) throws(DiskCacheError) -> (eviction: Eviction, bytes: Int) {
+    let limit = if let limit { limit } else { try store.limit() }
+    var result = (eviction: Eviction(), bytes: 0)
+    _ = try step { transactions in
+      result = try transactions.rehearsal(downTo: limit)
+      return false
+    }
+    return result
   }
 
   /// Removes the sources of `keys`, and returns the space to the file system.
