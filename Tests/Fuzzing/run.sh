@@ -101,7 +101,8 @@ build() {
     compile_types
     downloads=$root/Sources/Downloads
     compile_layer -use-ld=lld -module-name Fuzzed -I "$root/Sources/System/CCurl" -o "$out/$1" \
-      "$root/Tests/Fuzzing/$1.swift" "$downloads"/Requests/CanonicalURL.swift "$downloads"/Requests/DataURL.swift \
+      "$root/Tests/Fuzzing/$1.swift" "$downloads"/Buckets/BucketURL.swift \
+      "$downloads"/Requests/CanonicalURL.swift "$downloads"/Requests/DataURL.swift \
       "$downloads"/Requests/ParsedURL.swift "$downloads"/Requests/SourceURL.swift \
       "$downloads"/Requests/FailureCode.swift "$downloads"/Requests/FetchFailure.swift \
       "$downloads"/Hosts/HostPattern.swift "$downloads"/Transport/AddressPolicy.swift \

@@ -83,8 +83,8 @@ public enum CacheMaintenance {
   }
 
   /// Returns what ``prune(directory:downTo:at:)`` would remove, and changes nothing. Other processes wait until it
-  /// ends, so that a cache with more than 50,000 sources is only estimated: pages become empty later than their contents
-  /// do.
+  /// ends. A cache with more than 50,000 sources is therefore only estimated: its pages become empty later than their
+  /// contents do.
   ///
   /// - Parameters:
   ///   - path: The cache directory.
