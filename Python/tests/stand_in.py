@@ -22,6 +22,7 @@ def options():
     parser.add_argument("--hosts")
     parser.add_argument("--state")
     parser.add_argument("--log")
+    parser.add_argument("--warn")
     parser.add_argument("--per-host")
     parser.add_argument("--delay", type=float, default=0)
     parser.add_argument("--faulty-starts", type=int, default=1)
@@ -38,6 +39,8 @@ def main():
         sys.exit(64)
     if given.hosts:
         json.load(open(given.hosts))
+    if given.warn:
+        print(given.warn, file=sys.stderr, flush=True)
     worker = StandIn(given)
     for line in sys.stdin.buffer:
         worker.take(json.loads(line))

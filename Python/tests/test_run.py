@@ -3,10 +3,13 @@ from __future__ import annotations
 
 import os
 import queue
+import signal
 import sys
 import threading
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Callable, Iterator, List, Tuple
 
@@ -403,11 +406,116 @@ sys.stdout.buffer.write(struct.pack("<I", len(header)) + header)
     fields = ["--header=Authorization: Bearer secret", "--header=@/dev/null", "--header=B: é"]
     worker = WorkerProcess([sys.executable, "-c", script, "--header=A: x\ny", *fields], {"*": {"rate": "1/s"}})
     frames: List[Frame] = []
+    wake, _ = os.pipe()
     while not worker.has_ended:
-        frames += worker.exchange(None, 10)
+        frames += worker.exchange(wake, 10)
     assert worker.reap()[0] == 0
 
     [found] = [frame.header for frame in frames]
     assert [text for text in found["arguments"] if "secret" in text] == []
     assert "--header=A: x\ny" in found["arguments"] and "--header=@/dev/null" in found["arguments"]
     assert found["texts"] == ["", "Authorization: Bearer secret\nB: é", '{"*": {"rate": "1/s"}}']
+
+
+def in_threads(count: int, work: Callable[[], Any]) -> List[Any]:
+    """Returns what `work` returns or raises in each of several threads."""
+    with ThreadPoolExecutor(count) as threads:
+        started = [threads.submit(work) for _ in range(count)]
+        return [each.exception() or each.result() for each in started]
+
+
+@pytest.mark.parametrize("attempt", range(10))
+def test_threads_share_the_results_of_a_run(attempt: int) -> None:
+    results = thumbs.run(iter(URLS), window=16)
+    taken = in_threads(4, lambda: list(results))
+    assert not any(isinstance(part, BaseException) for part in taken)
+    check_exactly_once([result for part in taken for result in part])
+
+
+def test_a_run_that_is_closed_by_another_thread_raises_where_results_are_awaited(tmp_path: Path) -> None:
+    results = thumbs.run([*URLS, "http://a.example/"], state=tmp_path, hang_after=1, silence=60)
+    next(results)
+    began = time.monotonic()
+    threading.Timer(0.2, results.close).start()
+    for _ in range(2):  # Also in the next call, because the loop must not look complete.
+        with pytest.raises(thumbs.RunClosed, match="another thread"):
+            next(results)
+    assert time.monotonic() - began < 20
+    results.close()
+    assert not is_running(pids(tmp_path)[0])
+
+
+def test_a_run_whose_rows_are_awaited_can_be_closed_by_another_thread() -> None:
+    gate = threading.Event()
+    results = thumbs.run(iter(gate.wait, True))
+    threading.Timer(0.2, results.close).start()
+    with pytest.raises(thumbs.RunClosed):
+        next(results)
+    gate.set()
+
+
+def test_an_error_in_one_thread_ends_no_other_thread_in_silence(tmp_path: Path) -> None:
+    results = thumbs.run(URLS, state=tmp_path, leave_after=100, faulty_starts=2)
+    raised = in_threads(3, lambda: list(results))
+    assert sorted(type(each).__name__ for each in raised) == ["RunClosed", "RunClosed", "WorkerDied"]
+
+
+def test_a_signal_handler_can_close_a_run_while_results_are_awaited(tmp_path: Path) -> None:
+    results = thumbs.run(URLS, state=tmp_path, hang_after=1, silence=60)
+    earlier = signal.signal(signal.SIGUSR1, lambda *_: results.close())
+    try:
+        next(results)
+        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGUSR1)).start()
+        with pytest.raises(thumbs.RunClosed):
+            next(results)
+    finally:
+        signal.signal(signal.SIGUSR1, earlier)
+    assert not is_running(pids(tmp_path)[0])
+    assert list(results) == []
+
+
+def test_signals_of_the_terminal_do_not_reach_the_worker(tmp_path: Path) -> None:
+    results = thumbs.run(URLS, state=tmp_path, delay=0.001)
+    taken = [next(results)]
+    assert os.getpgid(pids(tmp_path)[0]) != os.getpgid(0)
+    check_exactly_once(taken + list(results))
+
+
+def test_rows_that_are_lost_raise(monkeypatch: pytest.MonkeyPatch) -> None:
+    results = thumbs.run(URLS)
+    monkeypatch.setattr(results._ledger, "restart", lambda: b"")
+    taken = [next(results)]
+    results._worker, lost = None, results._worker
+    with pytest.raises(thumbs.ProtocolError, match="have no result"):
+        taken += results
+    assert lost is not None
+    lost.cancel()
+
+
+def test_the_source_runs_in_the_context_of_the_caller() -> None:
+    variable: "ContextVar[str]" = ContextVar("variable")
+    variable.set(URLS[0])
+    assert [result.url for result in thumbs.run(variable.get() for _ in range(1))] == [URLS[0]]
+
+
+def test_warnings_of_the_worker_are_logged(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("WARNING", "thumbs"):
+        list(thumbs.run(URLS[:3], warn="The cache cannot be used."))
+    assert [record.getMessage() for record in caplog.records] == ["The cache cannot be used."]
+
+
+def test_a_warning_is_logged_while_the_run_goes_on(caplog: pytest.LogCaptureFixture) -> None:
+    with thumbs.run(URLS, warn="The cache cannot be used.", delay=0.001) as results:
+        next(results)
+        assert [record.getMessage() for record in caplog.records] == ["The cache cannot be used."]
+
+
+def test_a_result_shows_no_bytes_and_can_be_in_a_set() -> None:
+    results = set(thumbs.run(URLS[:2]))
+    assert len(results) == 2
+    for result in results:
+        assert "data=" not in repr(result) and "report=" not in repr(result) and len(repr(result)) < 500
+        shown = result._repr_mimebundle_()
+        assert "data:image/jpeg;base64," in shown["text/html"] and shown["text/plain"] == repr(result)
+    [failed] = thumbs.run(["http://a.example/<b>missing.jpg"])
+    assert "<b>" not in failed._repr_mimebundle_()["text/html"] and "http_404" in failed._repr_mimebundle_()["text/html"]

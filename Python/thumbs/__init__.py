@@ -7,10 +7,10 @@ from ._command import find as find_command
 from ._run import Run, run
 from ._version import VERSION as __version__
 from .counters import Counters
-from .errors import CommandNotFound, IncompleteTable, ProtocolError, ThumbsError, UsageError, WorkerDied
+from .errors import CommandNotFound, IncompleteTable, ProtocolError, RunClosed, ThumbsError, UsageError, WorkerDied
 from .result import Result, Thumbnail
 
 __all__ = [
-    "CommandNotFound", "Counters", "IncompleteTable", "ProtocolError", "Result", "Run", "Thumbnail", "ThumbsError",
-    "UsageError", "WorkerDied", "__version__", "find_command", "run",
+    "CommandNotFound", "Counters", "IncompleteTable", "ProtocolError", "Result", "Run", "RunClosed", "Thumbnail",
+    "ThumbsError", "UsageError", "WorkerDied", "__version__", "find_command", "run",
 ]

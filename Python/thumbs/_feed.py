@@ -1,6 +1,7 @@
 """Reads rows ahead in a thread, so that a slow source never holds back results."""
 from __future__ import annotations
 
+import contextvars
 import os
 import select
 import threading
@@ -13,9 +14,9 @@ from ._rows import Entry, entry
 class RowFeed:
     """Takes rows from an iterable, at most `window` more than have finished.
 
-    The thread of the feed is the only one that uses the iterable. Everything else belongs to the thread that calls
-    `take` and `finish`. `wake` is a file descriptor that becomes readable when the other side sleeps and there is
-    something to take.
+    The thread of the feed is the only one that uses the iterable, in the context of the caller. Everything else belongs
+    to the thread that calls `take` and `finish`, except `interrupt`. `wake` is a file descriptor that becomes readable
+    when the other side sleeps and there is something to take.
     """
 
     def __init__(self, rows: Iterable[Any], url_column: str, window: int) -> None:
@@ -31,7 +32,8 @@ class RowFeed:
         self.wake, self._wake_end = os.pipe()
         os.set_blocking(self.wake, False)
         os.set_blocking(self._wake_end, False)
-        threading.Thread(target=self._read, name="thumbs rows", daemon=True).start()
+        context = contextvars.copy_context()
+        threading.Thread(target=context.run, args=(self._read,), name="thumbs rows", daemon=True).start()
 
     @property
     def is_exhausted(self) -> bool:
@@ -74,6 +76,12 @@ class RowFeed:
         if self._is_waiting and self._has_much_room():
             with self._room:
                 self._room.notify()
+
+    def interrupt(self) -> None:
+        """Ends a wait for `wake`, the present or the next one. Any thread may call this."""
+        with self._room:
+            if not self._is_stopped:
+                _write_byte(self._wake_end)
 
     def stop(self) -> None:
         """Ends the thread as soon as the iterable returns, and closes `wake`."""

@@ -1,7 +1,9 @@
 """Results of rows, for plain Python."""
 from __future__ import annotations
 
+import logging
 import os
+import threading
 import time
 from collections import deque
 from types import TracebackType
@@ -13,10 +15,12 @@ from ._frames import Frame
 from ._ledger import Ledger
 from ._worker import WorkerProcess
 from .counters import Counters
-from .errors import ProtocolError, UsageError, WorkerDied
+from .errors import ProtocolError, RunClosed, UsageError, WorkerDied
 from .result import Result, bad_row
 
+LOG = logging.getLogger("thumbs")
 USAGE = 64
+CLOSED = "The run was closed by another thread, or by a signal handler, before every row had a result."
 LONGEST_END = 60.0
 """Seconds that a worker may take for its last record, when its input is closed and every row has a result."""
 LONGEST_WAIT = 3600.0
@@ -49,6 +53,7 @@ def run(
         UsageError: An option is invalid; raised by the iterator. An option that a run cannot have, such as `protocol`,
             raises it at once.
         WorkerDied: The worker died more than `restarts` times; raised by the iterator.
+        RunClosed: Another thread closed the run, or had one of these errors; raised by the iterator.
         ProtocolError: The worker's last record is missing, or its counts differ; raised by the iterator.
 
     An exception of `rows` is raised by the iterator after the results of all rows before it.
@@ -66,7 +71,11 @@ def run(
 
 
 class Run(Iterator[Result]):
-    """The results of a call of `run`. Closing it ends the worker; a `with` statement does so, too."""
+    """The results of a call of `run`. Closing it ends the worker; a `with` statement does so, too.
+
+    Several threads may take results: each result goes to one of them. What the worker writes about its work, such as a
+    cache that it cannot use, is a warning of the logger `thumbs`.
+    """
 
     def __init__(
         self, feed: RowFeed, command: List[str], hosts: Optional[Mapping[str, Any]], restarts: int, silence: float
@@ -79,7 +88,12 @@ class Run(Iterator[Result]):
         self._ledger = Ledger()
         self._ready: Deque[Result] = deque()
         self._progress = 0.0
-        self._is_closed = False
+        # One thread waits for results, with this lock; the others wait for the lock. A signal handler that closes the
+        # run may interrupt the thread that has it.
+        self._lock = threading.RLock()
+        self._is_waiting = self._has_ended = False
+        self._closer: Optional[int] = None
+        """The thread that closed the run before its end."""
         self._owner = os.getpid()
 
     def __iter__(self) -> Run:
@@ -88,17 +102,15 @@ class Run(Iterator[Result]):
     def __next__(self) -> Result:
         if os.getpid() != self._owner:
             raise RuntimeError("The results of a run are only for the process that started it, not for a fork of it.")
-        if not self._ready and not self._is_closed:
-            try:
-                self._wait_for_results()
-            except BaseException:
-                self.close()
-                raise
-        if not self._ready:
-            raise StopIteration
-        result = self._ready.popleft()
-        self.counters.add(result)
-        return result
+        with self._lock:
+            if not self._ready and not self._has_ended:
+                self._wait_or_end()
+            if not self._ready:
+                self._check_end()
+                raise StopIteration
+            result = self._ready.popleft()
+            self.counters.add(result)
+            return result
 
     def __enter__(self) -> Run:
         return self
@@ -109,30 +121,65 @@ class Run(Iterator[Result]):
         self.close()
 
     def __del__(self) -> None:
-        if hasattr(self, "_is_closed"):
+        if hasattr(self, "_owner"):
             self.close()
 
     def close(self) -> None:
-        """Cancels everything and ends the worker. Results that were not taken are lost."""
-        if self._is_closed or os.getpid() != self._owner:
+        """Cancels everything and ends the worker. Results that were not taken are lost.
+
+        Any thread may call this. A thread that is waiting for a result, or takes the next one, gets `RunClosed`.
+        """
+        if self._has_ended or os.getpid() != self._owner:
             return  # In a fork, a thread that does not exist may hold a lock.
-        self._is_closed = True
-        self._ready.clear()
-        self._feed.stop()
-        if self._worker is not None:
-            self._worker.cancel()
-            self._worker = None
+        self._closer = threading.get_ident()
+        self._feed.interrupt()
+        with self._lock:
+            if not self._is_waiting:
+                self._end()
 
     @property
     def worker_pid(self) -> Optional[int]:
         """The process ID of the present worker; None before the first row and after the last one."""
         return self._worker.pid if self._worker else None
 
+    def _wait_or_end(self) -> None:
+        """Waits until a result is ready. Ends the run if there will be none, or if an error is raised."""
+        self._is_waiting = True
+        try:
+            self._wait_for_results()
+        except BaseException:
+            self._closer = self._closer or threading.get_ident()
+            self._end()
+            raise
+        finally:
+            self._is_waiting = False
+
+    def _check_end(self) -> None:
+        """Raises if another thread closed the run: to this one, it must not look complete."""
+        if self._closer not in (None, threading.get_ident()):
+            raise RunClosed(CLOSED)
+
+    def _end(self) -> None:
+        if self._has_ended:
+            return
+        self._has_ended = True
+        self._ready.clear()
+        self._feed.stop()
+        if self._worker is not None:
+            self._log(self._worker)
+            self._worker.cancel()
+            self._worker = None
+
+    def _log(self, worker: WorkerProcess) -> None:
+        for line in worker.messages():
+            LOG.warning("%s", line)
+
     def _wait_for_results(self) -> None:
-        """Waits until a result is ready. Ends the run if there will be none."""
         self._progress = time.monotonic()
         while not self._ready:
             self._send()
+            if self._closer is not None:
+                raise RunClosed(CLOSED)
             if self._worker is None and self._feed.is_exhausted:
                 return self._finish()
             self._exchange()
@@ -140,8 +187,10 @@ class Run(Iterator[Result]):
     def _finish(self) -> None:
         if self._ready:
             return
+        if self._feed.unfinished:
+            raise ProtocolError(f"{self._feed.unfinished} rows have no result.")
         error = self._feed.error
-        self.close()
+        self._end()
         if error is not None:
             raise error
 
@@ -173,16 +222,15 @@ class Run(Iterator[Result]):
         needs_rows = worker is None or worker.wants_input
         if self._ready or needs_rows and not self._feed.prepare_sleep():
             left = 0
-        wake = self._feed.wake if needs_rows else None
         if worker is None:
             self._feed.sleep(left)
             self._progress = time.monotonic()
         else:
-            self._receive(worker, worker.exchange(wake, left))
-        if needs_rows:
-            self._feed.finish_sleep()
+            self._receive(worker, worker.exchange(self._feed.wake, left))
+        self._feed.finish_sleep()
 
     def _receive(self, worker: WorkerProcess, frames: List[Frame]) -> None:
+        self._log(worker)
         for frame in frames:
             result = self._ledger.settle(frame)
             if result is not None:

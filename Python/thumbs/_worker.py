@@ -16,6 +16,7 @@ from ._frames import Frame, FrameReader
 PIPE_BYTES = 1 << 20
 SET_PIPE_SIZE = 1031  # F_SETPIPE_SZ of Linux; Python has a name for it since 3.10.
 LONGEST_GOODBYE = 10.0
+LONGEST_MESSAGES = 1 << 16
 HEADER = "--header="
 
 
@@ -26,6 +27,7 @@ class WorkerProcess:
         """Starts `command` with its input and output as pipes. `hosts` becomes the file of its option `--hosts`, and
         header fields become one of `--header`, because other users can see the arguments of a process."""
         self._errors = tempfile.TemporaryFile(prefix="thumbs-errors-")
+        self._read_errors = 0
         with contextlib.ExitStack() as files:
             self._process = _start(command, hosts, files, self._errors)
         assert self._process.stdin is not None and self._process.stdout is not None
@@ -64,18 +66,27 @@ class WorkerProcess:
         self._ends_input = True
         self._close_input_if_done()
 
-    def exchange(self, wake: Optional[int], timeout: float) -> List[Frame]:
+    def exchange(self, wake: int, timeout: float) -> List[Frame]:
         """Writes and reads what is possible now; waits up to `timeout` seconds if nothing is, or until `wake`."""
         poll = select.poll()
         poll.register(self._output, select.POLLIN)
+        poll.register(wake, select.POLLIN)
         if self._unwritten:
             poll.register(self._input, select.POLLOUT)
-        if wake is not None:
-            poll.register(wake, select.POLLIN)
         ready = {descriptor for descriptor, _ in poll.poll(timeout * 1000)}
         if self._unwritten and self._input.fileno() in ready:
             self._write()
         return self._read() if self._output.fileno() in ready else []
+
+    def messages(self) -> List[str]:
+        """Returns the lines that the process has written to its standard error since the last call."""
+        descriptor = self._errors.fileno()
+        if os.fstat(descriptor).st_size == self._read_errors:
+            return []
+        data = os.pread(descriptor, LONGEST_MESSAGES, self._read_errors)
+        whole = data[:data.rfind(b"\n") + 1] or (data if len(data) == LONGEST_MESSAGES else b"")
+        self._read_errors += len(whole)
+        return whole.decode(errors="replace").splitlines()
 
     def reap(self) -> Tuple[int, str]:
         """Waits for a process whose output has ended, and kills it if it stays.
@@ -161,8 +172,10 @@ def _start(
             file.flush()
             opened.append(file.fileno())
             arguments.append(f"{option}{'@' if option == HEADER else ''}/dev/fd/{file.fileno()}")
+    # A new session, so that no signal of the terminal reaches the process: the program decides what Ctrl-C means.
     return subprocess.Popen(
-        arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, bufsize=0, pass_fds=opened)
+        arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, bufsize=0, pass_fds=opened,
+        start_new_session=True)
 
 
 def _is_field(argument: str) -> bool:

@@ -18,6 +18,10 @@ class WorkerDied(ThumbsError, RuntimeError):
     """The worker ended before all rows had a result, more often than it is started again."""
 
 
+class RunClosed(ThumbsError, RuntimeError):
+    """Another thread closed the run, or its results ended with an error there, before every row had a result."""
+
+
 class ProtocolError(ThumbsError, RuntimeError):
     """The worker sent something that is not in its protocol, or its counts do not match the rows."""
 

@@ -1,8 +1,10 @@
 """The outcome of one row."""
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Mapping, Optional, Sequence, Tuple
+import base64
+import html
+from dataclasses import dataclass, field
+from typing import Any, Dict, Mapping, Optional, Sequence, Tuple
 
 Data = bytes  # `Result.bytes` hides the name of the type.
 
@@ -19,7 +21,7 @@ class Thumbnail:
     """The height in pixels."""
     format: str
     """`jpeg`, `png`, `webp` or `avif`."""
-    data: bytes
+    data: bytes = field(repr=False)
     """The encoded file."""
 
 
@@ -33,7 +35,7 @@ class Result:
 
     index: int
     """The position of the row in the input, from 0. Results are in order of completion."""
-    row: Any
+    row: Any = field(repr=False)
     """The row itself, as it was passed to `run`."""
     url: Optional[str]
     """The URL of the row, without user and password."""
@@ -65,7 +67,7 @@ class Result:
     """Milliseconds in the queue, the download and the rendering together."""
     message: Optional[str]
     """A sentence for people about the failure; its wording may change."""
-    report: Mapping[str, Any]
+    report: Mapping[str, Any] = field(repr=False)
     """All fields of the report line of this row."""
 
     @property
@@ -82,6 +84,22 @@ class Result:
     def thumbnail(self) -> Optional[Data]:
         """The encoded file of the first size; None if the row failed."""
         return self.thumbnails[0].data if self.thumbnails else None
+
+    def __hash__(self) -> int:
+        return hash((self.index, self.url, self.status))
+
+    def _repr_mimebundle_(self, **_: Any) -> Dict[str, str]:
+        """Returns what a notebook shows: the thumbnails, or the failure."""
+        parts = [_image(thumbnail) for thumbnail in self.thumbnails]
+        if not self.ok:
+            parts.append(html.escape(f"{self.code or self.status}: {self.message or ''}"))
+        caption = f"<small>{html.escape(self.url or '')}</small>"
+        return {"text/plain": repr(self), "text/html": f"<div>{' '.join(parts)}<br>{caption}</div>"}
+
+
+def _image(thumbnail: Thumbnail) -> str:
+    data = base64.b64encode(thumbnail.data).decode()
+    return f'<img src="data:image/{thumbnail.format};base64,{data}" width="{thumbnail.width}" alt="{thumbnail.spec}">'
 
 
 def from_report(index: int, row: Any, report: Mapping[str, Any], bodies: Sequence[bytes]) -> Result:
