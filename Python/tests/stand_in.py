@@ -22,6 +22,7 @@ def options():
     parser.add_argument("--hosts")
     parser.add_argument("--state")
     parser.add_argument("--log")
+    parser.add_argument("--log-rows")
     parser.add_argument("--warn")
     parser.add_argument("--per-host")
     parser.add_argument("--delay", type=float, default=0)
@@ -67,6 +68,9 @@ class StandIn:
         for fault in FAULTS:
             if self.is_faulty and getattr(self.given, f"{fault}_after") == self.rows:
                 getattr(self, fault)(row)
+        if self.given.log_rows:
+            with open(self.given.log_rows, "a") as file:
+                file.write(json.dumps(row) + "\n")
         if self.log:
             self.log.write(f"{row['url']}\n")
         time.sleep(self.given.delay)

@@ -56,7 +56,7 @@ def test_a_killed_worker_costs_at_most_its_rows_in_flight(origin: Origin, number
 def test_a_row_with_another_sha256_fails(origin: Origin) -> None:
     digest = hashlib.sha256(png(96, 64)).hexdigest()
     rows = [{"url": origin.url(number), "sha256": value} for number, value in enumerate([digest, "0" * 64, "0"])]
-    results = {result.index: result.code for result in thumbs.run(rows, **OPTIONS)}
+    results = {result.index: result.code for result in thumbs.run(rows, columns=["sha256"], **OPTIONS)}
     assert results == {0: None, 1: "hash_mismatch", 2: "bad_row"}
 
 
@@ -70,7 +70,7 @@ def test_failures_have_their_codes(origin: Origin) -> None:
 
 def test_a_row_may_have_its_own_sizes_and_mirrors(origin: Origin) -> None:
     row = {"url": origin.url(1) + "?missing", "urls": [origin.url(2)], "size": "8,16"}
-    [result] = thumbs.run([row], **OPTIONS)
+    [result] = thumbs.run([row], columns=["urls", "size"], **OPTIONS)
     assert [thumbnail.width for thumbnail in result.thumbnails] == [8, 16]
 
 

@@ -12,7 +12,7 @@ import thumbs
 from thumbs import _command
 from thumbs._frames import FrameReader
 from thumbs._ledger import Ledger
-from thumbs._rows import entry
+from thumbs._rows import Columns, entry
 
 
 def frame(header: Dict[str, Any], *bodies: bytes) -> bytes:
@@ -52,7 +52,7 @@ def test_bytes_that_are_no_frame_raise(data: bytes) -> None:
 def test_a_ledger_gives_the_rows_without_a_result_to_the_next_worker() -> None:
     ledger = Ledger()
     for index, url in enumerate("abc"):
-        ledger.add(entry(index, url, "url"))
+        ledger.add(entry(index, url, Columns()))
     [found] = FrameReader().feed(frame({"id": 1, "index": 1, "status": "failed"}))
     result = ledger.settle(found)
     assert result is not None and (result.index, result.row) == (1, "b")
@@ -63,8 +63,8 @@ def test_a_ledger_gives_the_rows_without_a_result_to_the_next_worker() -> None:
 
 def test_a_result_without_an_id_belongs_to_the_row_at_its_index() -> None:
     ledger = Ledger()
-    ledger.add(entry(0, "a", "url"))
-    ledger.add(entry(1, "b", "url"))
+    ledger.add(entry(0, "a", Columns()))
+    ledger.add(entry(1, "b", Columns()))
     [found] = FrameReader().feed(frame({"id": None, "index": 1, "status": "failed", "code": "bad_row"}))
     result = ledger.settle(found)
     assert result is not None and (result.index, result.code) == (1, "bad_row")
@@ -72,7 +72,7 @@ def test_a_result_without_an_id_belongs_to_the_row_at_its_index() -> None:
 
 def test_thumbnails_that_are_not_those_of_the_outputs_raise() -> None:
     ledger = Ledger()
-    ledger.add(entry(0, "a", "url"))
+    ledger.add(entry(0, "a", Columns()))
     [found] = FrameReader().feed(frame({"id": 0, "status": "ok", "outputs": [{}, {}]}, b"one"))
     with pytest.raises(thumbs.ProtocolError, match="1 thumbnails"):
         ledger.settle(found)
@@ -84,7 +84,7 @@ def test_thumbnails_that_are_not_those_of_the_outputs_raise() -> None:
 ])
 def test_a_result_without_its_fields_raises(header: Dict[str, Any]) -> None:
     ledger = Ledger()
-    ledger.add(entry(0, "a", "url"))
+    ledger.add(entry(0, "a", Columns()))
     [found] = FrameReader().feed(frame(header, *[b""] * len(header.get("outputs", ()))))
     with pytest.raises(thumbs.ProtocolError):
         ledger.settle(found)

@@ -65,17 +65,17 @@ def test_a_result_has_the_fields_of_the_report_and_the_row() -> None:
 
 
 def test_a_failed_row_has_a_code_and_no_thumbnail() -> None:
-    [result] = thumbs.run([{"link": "http://a.example/missing.jpg"}], url_column="link")
+    [result] = thumbs.run([{"link": "http://a.example/missing.jpg"}], url_col="link")
     assert (result.ok, result.code, result.thumbnail, result.thumbnails) == (False, "http_404", None, ())
     assert result.placeholder is None
 
 
 @pytest.mark.parametrize("row", [
     None, 7, b"http://a.example/x.jpg", {"url": b"x"}, {"url": "http://a.example/\ud800"}, {"url": float("nan")},
-    {"url": URLS[0], "headers": {"A": "x" * 1_100_000}},
+    {"url": URLS[0], "headers": {"A": "x" * 1_100_000}}, {"url": URLS[0], "headers": {1, 2}},
 ])
 def test_a_row_that_is_not_json_fails_and_others_are_unaffected(row: Any) -> None:
-    results = list(thumbs.run([URLS[0], row, URLS[1]]))
+    results = list(thumbs.run([URLS[0], row, URLS[1]], columns=["headers"]))
     assert sorted((result.index, result.code) for result in results if not result.ok) == [(1, "bad_row")]
     assert len(results) == 3
 
@@ -518,4 +518,5 @@ def test_a_result_shows_no_bytes_and_can_be_in_a_set() -> None:
         shown = result._repr_mimebundle_()
         assert "data:image/jpeg;base64," in shown["text/html"] and shown["text/plain"] == repr(result)
     [failed] = thumbs.run(["http://a.example/<b>missing.jpg"])
-    assert "<b>" not in failed._repr_mimebundle_()["text/html"] and "http_404" in failed._repr_mimebundle_()["text/html"]
+    shown = failed._repr_mimebundle_()["text/html"]
+    assert "<b>" not in shown and "http_404" in shown

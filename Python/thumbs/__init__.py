@@ -5,6 +5,7 @@
 """
 from ._command import find as find_command
 from ._run import Run, run
+from ._sources import read
 from ._version import VERSION as __version__
 from .counters import Counters
 from .errors import CommandNotFound, IncompleteTable, ProtocolError, RunClosed, ThumbsError, UsageError, WorkerDied
@@ -12,5 +13,6 @@ from .result import Result, Thumbnail
 
 __all__ = [
     "CommandNotFound", "Counters", "IncompleteTable", "ProtocolError", "Result", "Run", "RunClosed", "Thumbnail",
-    "ThumbsError", "UsageError", "WorkerDied", "__version__", "find_command", "run",
+    "ThumbsError", "UsageError", "WorkerDied", "__version__", "find_command", "read",
+    "run",
 ]

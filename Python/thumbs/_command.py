@@ -19,7 +19,8 @@ Hosts = Mapping[str, Mapping[str, Any]]
 _END = "the command would end at once, without results"
 REFUSED = {
     "protocol": "this package reads frames", "no_bodies": "the results would have no thumbnails",
-    "size": "the argument is called sizes", "version": f"{_END}; see thumbs.__version__", "help": _END,
+    "size": "the argument is called sizes", "url_column": "the argument is called url_col",
+    "version": f"{_END}; see thumbs.__version__", "help": _END,
     "help_hidden": _END, "generate_completion_script": _END,
 }
 """Options of the command that a run cannot have, and the reasons."""

@@ -8,7 +8,7 @@ import threading
 from collections import deque
 from typing import Any, Deque, Iterable, Iterator, List, Optional
 
-from ._rows import Entry, entry
+from ._rows import Columns, Entry, entry
 
 
 class RowFeed:
@@ -19,9 +19,9 @@ class RowFeed:
     when the other side sleeps and there is something to take.
     """
 
-    def __init__(self, rows: Iterable[Any], url_column: str, window: int) -> None:
+    def __init__(self, rows: Iterable[Any], columns: Columns, window: int) -> None:
         self._rows = iter(rows)
-        self._url_column = url_column
+        self._columns = columns
         self._window = window
         self._entries: Deque[Entry] = deque()
         self._added = self._finished = 0
@@ -107,7 +107,7 @@ class RowFeed:
     def _read(self) -> None:
         try:
             for row in self._rows:
-                self._entries.append(entry(self._added, row, self._url_column))
+                self._entries.append(entry(self._added, row, self._columns))
                 self._added += 1
                 self._notify()
                 if not self._has_room():

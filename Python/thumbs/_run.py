@@ -7,12 +7,14 @@ import threading
 import time
 from collections import deque
 from types import TracebackType
-from typing import Any, Deque, Iterable, Iterator, List, Mapping, Optional, Type
+from typing import Any, Deque, Iterator, List, Mapping, Optional, Type
 
 from . import _command
 from ._feed import RowFeed
 from ._frames import Frame
 from ._ledger import Ledger
+from ._rows import Columns, Mapped
+from ._sources import Source, source
 from ._worker import WorkerProcess
 from .counters import Counters
 from .errors import ProtocolError, RunClosed, UsageError, WorkerDied
@@ -28,19 +30,23 @@ LONGEST_WAIT = 3600.0
 
 
 def run(
-    rows: Iterable[Any], *, sizes: _command.Sizes = None, url_column: str = "url",
+    rows: Any, *, sizes: _command.Sizes = None, url_col: str = "url", columns: Mapped = None,
     hosts: Optional[Mapping[str, Mapping[str, Any]]] = None, window: int = 16_384, restarts: int = 1,
     silence: float = 1800.0, **options: _command.Option,
 ) -> Run:
     """Fetches the images of `rows` and returns an iterator of their results, in order of completion.
 
-    Every row has exactly one result. A row is a URL, or a mapping with a URL in `url_column`, and perhaps `urls`
-    (mirrors), `size`, `focus`, `headers`, `priority`, `name` and `sha256` (of the image file); its other members are
-    ignored, but `Result.row` has them. The rows are read in a thread, as results are taken.
+    Every row has exactly one result. A row is a URL, or a mapping with a URL in the column `url_col`; its other columns
+    are in `Result.row`. The rows are read in a thread, as results are taken.
 
     Args:
+        rows: URLs or mappings, a DataFrame of pandas or polars, a table, batches or a data set of Arrow, a data set of
+            the package datasets, or a file (`thumbs.read`).
         sizes: `256`, `"200x100"`, `"64@2x"`, or several of them. The default is that of the command, 256.
-        url_column: The member of a row with its URL.
+        url_col: The column with the URL.
+        columns: The columns with `urls` (mirrors), `size`, `focus`, `headers`, `priority`, `name` or `sha256` (of the
+            image file), such as `{"size": "thumb"}`, or `["size"]` for columns of these names. Without it, a column
+            called `size` has no meaning.
         hosts: Settings for hosts, as in the file of `--hosts`.
         window: The number of rows that may be read before their results are taken: 1 to 32,768.
         restarts: How many times a worker that dies is started again. It then gets the rows without a result.
@@ -48,7 +54,8 @@ def run(
         options: Options of `thumbs worker`, such as `per_host=2`, `format="webp"`, `no_cache=True`.
 
     Raises:
-        TypeError: `rows` is a single row, or `hosts` is not a mapping.
+        TypeError: `rows` is a single row or has no rows, or `hosts` is not a mapping.
+        ValueError: `columns` names something else, or the table lacks one of the columns.
         CommandNotFound: The command is not installed.
         UsageError: An option is invalid; raised by the iterator. An option that a run cannot have, such as `protocol`,
             raises it at once.
@@ -63,11 +70,12 @@ def run(
     """
     if not 1 <= window <= 32_768:
         raise ValueError(f"window is {window}, but must be 1 to 32,768")
-    if isinstance(rows, (str, bytes, Mapping)):
-        raise TypeError(f"rows is of type {type(rows).__name__}, not several rows; put a single one into a list")
+    given, meaning = rows if isinstance(rows, Source) else source(rows), Columns.of(url_col, columns)
+    if given.names is not None:
+        meaning.check(given.names)
     _command.check_hosts(hosts)
     command = [_command.find(), "worker", *_command.arguments(sizes, **options)]
-    return Run(RowFeed(rows, url_column, window), command, hosts, restarts, silence)
+    return Run(RowFeed(given.rows, meaning, window), command, hosts, restarts, silence)
 
 
 class Run(Iterator[Result]):

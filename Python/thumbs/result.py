@@ -122,5 +122,5 @@ def from_report(index: int, row: Any, report: Mapping[str, Any], bodies: Sequenc
 def bad_row(index: int, row: Any, reason: str) -> Result:
     """Returns the result for a row that cannot be sent to the worker."""
     report = {"index": index, "status": "failed", "code": "bad_row", "retryable": False, "attempts": 0,
-              "message": f"The row cannot be written as JSON: {reason}."}
+              "message": reason}
     return from_report(index, row, report, ())
