@@ -20,6 +20,8 @@ def options():
     parser.add_argument("command", choices=["worker"])
     parser.add_argument("--size", action="append")
     parser.add_argument("--hosts")
+    parser.add_argument("--format")
+    parser.add_argument("--own-format", default="jpeg")
     parser.add_argument("--state")
     parser.add_argument("--log")
     parser.add_argument("--log-rows")
@@ -84,7 +86,8 @@ class StandIn:
             return {**common, "status": "failed", "code": "http_404", "http": 404, "retryable": False,
                     "message": "The server has no such image."}
         return {**common, "status": "ok", "http": 200, "origin": "network", "warnings": [],
-                "outputs": [{"spec": "256x256", "width": 256, "height": 192, "format": "jpeg", "bytes": len(url)}],
+                "outputs": [{"spec": "256x256", "width": 256, "height": 192, "bytes": len(url),
+                             "format": self.given.format or self.given.own_format}],
                 "source": {"width": 640, "height": 480, "format": "jpeg", "bytes": 1000},
                 "placeholder": {"thumbhash": "1QcSHQRnh493V4dIh4eXh1h4kJUI", "color": "#141b24"},
                 "ms": {"queued": 1, "download": 2, "render": 3}}

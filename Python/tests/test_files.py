@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tarfile
 from pathlib import Path
-from typing import Any, Iterator, List, Set
+from typing import Any, Dict, Iterator, List, Set
 
 import pytest
 from support import wait_until
@@ -49,6 +49,24 @@ def test_a_sample_has_the_thumbnail_and_the_row(tmp_path: Path) -> None:
         assert description and json.load(description)["row"] == {"url": URLS[0], "caption": "A dune", "date": "x"}
 
 
+def test_a_sample_has_the_caption_and_the_values_of_its_row(tmp_path: Path) -> None:
+    numpy = pytest.importorskip("numpy")
+    rows = [{"url": URLS[0], "text": "A düne", "n": numpy.int64(7), "vector": numpy.arange(2000)},
+            {"url": URLS[1], "text": float("nan")}]
+    thumbs.webdataset.write(thumbs.run(rows), tmp_path / "set", caption_col="text")
+    with tarfile.open(tmp_path / "set/00000.tar") as archive:
+        found = {member.name: file.read() for member in archive for file in [archive.extractfile(member)] if file}
+    assert found["000000000.txt"] == "A düne".encode() and found["000000001.txt"] == b""
+    row = json.loads(found["000000000.json"])["row"]
+    assert (row["n"], row["vector"]) == (7, list(range(2000)))
+
+
+@pytest.mark.parametrize("options, ending", [({}, ".jpg"), ({"format": "webp"}, ".webp")])
+def test_all_samples_have_one_format(options: Dict[str, Any], ending: str, tmp_path: Path) -> None:
+    thumbs.webdataset.write(thumbs.run(URLS[:2], own_format="png", **options), tmp_path / "set")
+    assert members(tmp_path / "set")[::2] == [f"00000000{number}{ending}" for number in range(2)]
+
+
 def test_a_shard_ends_at_its_number_of_bytes(tmp_path: Path) -> None:
     thumbs.webdataset.write(thumbs.run(URLS), tmp_path / "set", shard_bytes=1000)
     assert len(list((tmp_path / "set").glob("*.tar"))) > 3
@@ -75,8 +93,11 @@ def test_parquet_files_have_every_row(tmp_path: Path) -> None:
     rows = pyarrow.dataset.dataset(tmp_path / "table").to_table().to_pylist()
     assert {row["url"] for row in rows} == set(URLS) and len(rows) == 200
     assert all(row["thumbnail"] == (row["url"].encode() if row["status"] == "ok" else None) for row in rows)
-    assert list(rows[0]) == ["url", "status", "code", "retryable", "http", "final_url", "origin", "width", "height",
-                             "format", "bytes", "thumbnail", "attempts", "ms"]
+    assert list(rows[0]) == [
+        "index", "url", "status", "code", "message", "retryable", "http", "final_url", "origin", "width", "height",
+        "format", "bytes", "sha256", "thumbnail", "thumbnail_width", "thumbnail_height", "thumbnail_format", "attempts",
+        "ms"]
+    assert all(row["url"] == URLS[row["index"]] for row in rows)
 
 
 @pytest.mark.parametrize("size, lengths", [(1 << 20, [70, 70, 60]), (1, [1] * 180)])
@@ -89,7 +110,7 @@ def test_a_batch_ends_at_its_number_of_rows_or_bytes(
     monkeypatch.setattr(_arrow, "BATCH_ROWS", 70)
     monkeypatch.setattr(_arrow, "BATCH_BYTES", size)
     results = [result for result in thumbs.run(URLS) if size > 1 or result.ok]
-    batches = list(_arrow.batches(results, _arrow.schema(1), lambda result: result.url))
+    batches = list(_arrow.batches(results, _arrow.schema(1), {}))
     assert [batch.num_rows for batch in batches] == lengths
     assert [url for batch in batches for url in batch.column(0).to_pylist()] == [result.url for result in results]
 
@@ -122,7 +143,7 @@ def test_an_empty_table_has_its_columns(tmp_path: Path) -> None:
 
     thumbs.parquet.write(thumbs.run([]), tmp_path / "table")
     table = pyarrow.dataset.dataset(tmp_path / "table").to_table()
-    assert table.num_rows == 0 and table.column_names[0] == "url"
+    assert table.num_rows == 0 and table.column_names[:2] == ["index", "url"]
 
 
 def test_several_sizes_are_a_list_in_parquet(tmp_path: Path) -> None:

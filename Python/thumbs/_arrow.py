@@ -1,12 +1,14 @@
 """The result table, as Arrow record batches."""
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Iterable, Iterator, List
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping
 
 import pyarrow as pa
 
 from . import _shards
 from .result import Result, Thumbnail
+
+Value = Callable[[Result], Any]
 
 BATCH_ROWS = 1000
 BATCH_BYTES = 16 << 20
@@ -31,9 +33,8 @@ def schema(sizes: int) -> Any:
     return pa.schema(list({**_COLUMNS, **thumbnails, **_LAST_COLUMNS}.items()))
 
 
-def fitting(results: Iterable[Result], table: Any) -> Iterator[Result]:
+def fitting(results: Iterable[Result], is_single: bool) -> Iterator[Result]:
     """Yields the results. Raises `ValueError` at one with several thumbnails if the table has a column for one."""
-    is_single = "thumbnail" in table.names
     for result in results:
         if is_single and len(result.thumbnails) > 1:
             raise ValueError(f"Row {result.index} has {len(result.thumbnails)} thumbnails, but the table has a column "
@@ -41,23 +42,40 @@ def fitting(results: Iterable[Result], table: Any) -> Iterator[Result]:
         yield result
 
 
-def batches(results: Iterable[Result], table: Any, url: Callable[[Result], Any]) -> Iterator[Any]:
-    """Yields record batches with the results. `url` returns the value of the column `url`."""
+def batches(results: Iterable[Result], table: Any, values: Mapping[str, Value]) -> Iterator[Any]:
+    """Yields record batches with the results. A column that `values` lacks is the field of the result of its name."""
     for group in _shards.groups(results, BATCH_ROWS, BATCH_BYTES):
-        yield _batch(list(group), table, url)
+        yield _batch(list(group), table, values)
 
 
-def _batch(results: List[Result], table: Any, url: Callable[[Result], Any]) -> Any:
-    values: Dict[str, Callable[[Result], Any]] = {"url": url, "thumbnails": _structs}
+def _batch(results: List[Result], table: Any, values: Mapping[str, Value]) -> Any:
     columns = [
-        pa.array([value(result) for result in results], field.type)
+        array([value(result) for result in results], field)
         for field in table
-        for value in [values.get(field.name, lambda result, name=field.name: getattr(result, name))]
+        for value in [values.get(field.name) or _field(field.name)]
     ]
     return pa.RecordBatch.from_arrays(columns, schema=table)
 
 
-def _structs(result: Result) -> List[Dict[str, Any]]:
+def array(values: List[Any], field: Any) -> Any:
+    """Returns an array of the type of a field. A missing value of pandas is null."""
+    try:
+        try:
+            return pa.array(values, field.type)
+        except (pa.ArrowException, TypeError, ValueError, OverflowError):
+            return pa.array(values, field.type, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        raise ValueError(
+            f"The column {field.name!r} has values that are not of the type {field.type}, which the first rows have: "
+            f"{error}. Pass row_schema with another type.") from error
+
+
+def _field(name: str) -> Value:
+    return structs if name == "thumbnails" else lambda result: getattr(result, name)
+
+
+def structs(result: Result) -> List[Dict[str, Any]]:
+    """Returns the value of the column `thumbnails`."""
     return [_struct(thumbnail) for thumbnail in result.thumbnails]
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import Any, FrozenSet, Mapping, Optional
 
+from . import _values
+
 MARK = "***"
 
 _PORT = r"(?::(?:[0-9]{1,4}|[0-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])?)?"
@@ -66,6 +68,7 @@ def plain(value: Any, known: Optional[str] = None, outer: FrozenSet[int] = froze
 
     A number that JSON does not have, and an object within itself, become null; other objects become texts.
     """
+    value = _values.converted(value)
     if value is None or isinstance(value, (bool, int)):
         return value
     if isinstance(value, float):
@@ -78,6 +81,18 @@ def plain(value: Any, known: Optional[str] = None, outer: FrozenSet[int] = froze
     if isinstance(value, Mapping):
         return {_scalar(text(_text(name), known)): plain(member, known, within) for name, member in value.items()}
     return [plain(member, known, within) for member in value]
+
+
+def typed(value: Any, known: Optional[str] = None) -> Any:
+    """Returns a value of the same type, with everything in it, without the credentials in its texts."""
+    value = _values.converted(value)
+    if isinstance(value, str):
+        return text(value, known)
+    if isinstance(value, Mapping):
+        return {name: typed(member, known) for name, member in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(typed(member, known) for member in value) if type(value) in (list, tuple) else value
+    return value
 
 
 def _member(name: Any, value: Any) -> Any:

@@ -33,6 +33,9 @@ class Columns:
         for name in others:
             if name not in MEMBERS:
                 raise ValueError(f"columns has {name!r}, but may only have {', '.join(MEMBERS)}.")
+        if others.get("headers", "headers") != "headers":
+            raise ValueError("In columns, headers must be called headers: files never have the values of a column of "
+                             "this name.")
         return cls(url, others)
 
     def check(self, names: Sequence[str]) -> None:

@@ -7,7 +7,7 @@ import threading
 import time
 from collections import deque
 from types import TracebackType
-from typing import Any, Deque, Iterator, List, Mapping, Optional, Type
+from typing import Any, Callable, Deque, Iterator, List, Mapping, Optional, Type
 
 from . import _command
 from ._feed import RowFeed
@@ -75,7 +75,9 @@ def run(
         meaning.check(given.names)
     _command.check_hosts(hosts)
     command = [_command.find(), "worker", *_command.arguments(sizes, **options)]
-    return Run(RowFeed(given.rows, meaning, window), command, hosts, restarts, silence)
+    results = Run(RowFeed(given.rows, meaning, window), command, hosts, restarts, silence)
+    results.url_col, results.row_schema = url_col, given.schema
+    return results
 
 
 class Run(Iterator[Result]):
@@ -90,6 +92,10 @@ class Run(Iterator[Result]):
     ) -> None:
         self.counters = Counters()
         """Totals of the results so far."""
+        self.url_col = "url"
+        """The column of the rows with the URL."""
+        self.row_schema: Optional[Callable[[], Any]] = None
+        """Returns the Arrow schema of the rows; None if they are no table."""
         self._feed, self._command, self._hosts = feed, command, hosts
         self._restarts, self._silence = restarts, silence
         self._worker: Optional[WorkerProcess] = None
@@ -131,6 +137,12 @@ class Run(Iterator[Result]):
     def __del__(self) -> None:
         if hasattr(self, "_owner"):
             self.close()
+
+    def prefer_format(self, name: str) -> None:
+        """Sets the format of the thumbnails, if the call of `run` has none and no result was taken yet."""
+        with self._lock:
+            if self._worker is None and not any(argument.startswith("--format") for argument in self._command):
+                self._command = [*self._command, f"--format={name}"]
 
     def close(self) -> None:
         """Cancels everything and ends the worker. Results that were not taken are lost.

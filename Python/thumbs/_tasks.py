@@ -32,8 +32,8 @@ class Fetch:
 
     def batches(self, results: Iterable[Result]) -> Iterator[Any]:
         """Yields the results as record batches, with each URL as it was passed to `run`, but without credentials."""
-        fitting = _arrow.fitting(results, self.schema)
-        return _arrow.batches(fitting, self.schema, lambda result: _urls.stored(result.row, self.seed))
+        fitting = _arrow.fitting(results, "thumbnail" in self.schema.names)
+        return _arrow.batches(fitting, self.schema, {"url": lambda result: _urls.stored(result.row, self.seed)})
 
 
 def add_hosts(batches: Iterable[Any]) -> Iterator[Any]:

@@ -21,8 +21,5 @@ def native(value: Any) -> Any:
 
 
 def converted(value: Any) -> Any:
-    """Returns a number or an array of NumPy as a value of Python, with everything in it; others as they are."""
-    if type(value).__module__.partition(".")[0] != "numpy" or not hasattr(value, "tolist"):
-        return value
-    listed = value.tolist()
-    return listed if listed is not value else value
+    """Returns a number or an array of NumPy as a value of Python, and others as they are."""
+    return value.tolist() if type(value).__module__ == "numpy" and hasattr(value, "tolist") else value
