@@ -160,10 +160,10 @@ import Testing
     #expect(limits == [used / 2, used / 4, used / 8])
     #expect(sources == sources.sorted(by: >) && sources[0] < 80)
 
-    // The prediction is that of a prune to the same size.
+    // A prune to the same size removes at least as many: pages become empty later than their contents.
     let trial = try Self.object(
       try await fixture.cacheCommand("prune", "-n", "--json", "--cache-size", "\(limits[0])B").output)
-    #expect(trial["sources"] as? Int == 80 - sources[0])
+    #expect(try #require(trial["sources"] as? Int) >= 80 - sources[0])
     #expect(try await fixture.cacheCommand("stats").output.contains(" would keep \(sources[0]) of 80 sources, "))
   }
 }

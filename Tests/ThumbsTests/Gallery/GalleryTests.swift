@@ -43,7 +43,7 @@ private func object(_ json: [UInt8]) throws -> [String: Any] {
 }
 
 /// Returns the rows in a page.
-private func rows(in page: String) throws -> [[String: Any]] {
+func galleryRows(in page: String) throws -> [[String: Any]] {
   let data = try #require(page.firstMatch(of: #/<script type=application\/json id=rows>((?s).*?)<\/script>/#)?.1)
   return try #require(JSONSerialization.jsonObject(with: Data(data.utf8)) as? [[String: Any]])
 }
@@ -155,7 +155,7 @@ private func rows(in page: String) throws -> [[String: Any]] {
     try writer.finish()
     let page = try page()
 
-    #expect(try rows(in: page).map { $0["i"] as? Int } == indexes)
+    #expect(try galleryRows(in: page).map { $0["i"] as? Int } == indexes)
     #expect(page.contains("<h1 dir=auto>A &amp; B</h1><p><time datetime=\"2027-01-15T08:00:00Z\">"))
     #expect(
       page.contains("Done <i>6,665</i>") && page.contains("Failed <i>3,334</i>") && !page.contains("Canceled <i>"))
@@ -169,7 +169,7 @@ private func rows(in page: String) throws -> [[String: Any]] {
     try writer.finish()
     let page = try page()
 
-    #expect(try rows(in: page).map { $0["i"] as? Int } == Set(indexes).sorted())
+    #expect(try galleryRows(in: page).map { $0["i"] as? Int } == Set(indexes).sorted())
     #expect(page.contains("\"later\"") && !page.contains("\"late\""))
 
     let nameless = GalleryCard(ReportLine(BadRow(index: .max, reason: "No.")), subtitle: nil, images: .embedded)
@@ -207,7 +207,7 @@ private func rows(in page: String) throws -> [[String: Any]] {
 
   @Test func `A gallery without rows is a page`() throws {
     try writer().finish()
-    #expect(try page().contains("All <i>0</i>") && rows(in: page()).isEmpty)
+    #expect(try page().contains("All <i>0</i>") && galleryRows(in: page()).isEmpty)
   }
 
   @Test(arguments: [
