@@ -30,15 +30,24 @@ def members(folder: Path) -> List[str]:
     return names
 
 
-def test_a_webdataset_has_a_sample_per_thumbnail_and_a_line_per_failure(tmp_path: Path) -> None:
+def lines(folder: Path) -> List[Any]:
+    """Returns the lines of all shards."""
+    return [json.loads(line) for path in sorted(folder.glob("*.jsonl")) for line in path.read_text().splitlines()]
+
+
+def test_a_webdataset_has_a_sample_per_thumbnail_and_a_line_per_row(tmp_path: Path) -> None:
     counters = thumbs.webdataset.write(thumbs.run(URLS), tmp_path / "set", shard_rows=50)
     assert (counters.ok, counters.failed) == (180, 20)
-    assert sorted(os.listdir(tmp_path / "set")) == ["00000.tar", "00001.tar", "00002.tar", "00003.tar", "failed.jsonl"]
+    assert sorted(os.listdir(tmp_path / "set")) == [
+        f"0000{number}{ending}" for number in range(4) for ending in (".jsonl", ".tar", "_stats.json")]
     expected = {f"{number:09}.{kind}" for number in range(200) if number % 10 != 3 for kind in ("jpg", "json")}
     assert len(members(tmp_path / "set")) == 360 and set(members(tmp_path / "set")) == expected
-    lines = [json.loads(line) for line in (tmp_path / "set/failed.jsonl").read_text().splitlines()]
-    assert {line["index"] for line in lines} == {number for number in range(200) if number % 10 == 3}
-    assert {line["code"] for line in lines} == {"http_404"}
+    assert [line["url"] for line in sorted(lines(tmp_path / "set"), key=lambda line: line["index"])] == URLS
+    failed = [line for line in lines(tmp_path / "set") if line["status"] == "failed"]
+    assert {line["index"] for line in failed} == {number for number in range(200) if number % 10 == 3}
+    assert {line["code"] for line in failed} == {"http_404"}
+    counted = [json.loads(path.read_text()) for path in (tmp_path / "set").glob("*_stats.json")]
+    assert all(shard["rows"] == 50 and shard["codes"] == {"http_404": 5} for shard in counted)
 
 
 def test_a_sample_has_the_thumbnail_and_the_row(tmp_path: Path) -> None:
@@ -170,7 +179,7 @@ def test_earlier_files_are_not_replaced(module: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("module, files", [
-    ("webdataset", {"00000.tar", "00001.tar", "failed.jsonl"}),
+    ("webdataset", {f"0000{number}{ending}" for number in (0, 1) for ending in (".tar", ".jsonl", "_stats.json")}),
     ("parquet", {"part-00000.parquet", "part-00001.parquet"}),
 ])
 def test_an_error_is_raised_when_the_results_before_it_are_in_files(
@@ -188,7 +197,7 @@ def test_an_error_is_raised_when_the_results_before_it_are_in_files(
         assert pyarrow.dataset.dataset(tmp_path / "out").count_rows() == 200
     else:
         assert len(members(tmp_path / "out")) == 360
-        assert len((tmp_path / "out/failed.jsonl").read_text().splitlines()) == 20
+        assert len(lines(tmp_path / "out")) == 200
 
 
 @pytest.mark.parametrize("module", ["webdataset", "parquet"])
@@ -244,7 +253,7 @@ def test_a_row_that_json_cannot_hold_is_written_as_far_as_it_can(tmp_path: Path)
         row = json.loads(description.read(), parse_constant=reject)["row"]
     assert row == {"url": URLS[0], "rude": "<Rude>", "half": "?",
                    "inner": {"self": None, "(1, 2)": None, "numbers": [None, 1.5, True, None]}}
-    assert json.loads((tmp_path / "set/failed.jsonl").read_text())["row"]["a"] == "<Rude>"
+    assert [line["row"]["a"] for line in lines(tmp_path / "set") if line["status"] == "failed"] == ["<Rude>"]
 
 
 @pytest.mark.parametrize("row", [
@@ -308,7 +317,7 @@ def test_two_runs_cannot_write_to_a_directory_at_once(module: str, tmp_path: Pat
 
 
 @pytest.mark.parametrize("name, is_ours", [
-    (f".00000.tar.{'a' * 32}.unfinished", True), (f".failed.jsonl.{'0' * 32}.unfinished", True),
+    (f".00000.tar.{'a' * 32}.unfinished", True), (f".00000.jsonl.{'0' * 32}.unfinished", True),
     (".mine.tar.unfinished", False), (".mine.tar.new.unfinished", False),
     ("mine.unfinished", False), (f".mine.{'a' * 32}.unfinished", False),
 ])
@@ -320,7 +329,8 @@ def test_only_unfinished_files_of_this_package_are_removed(name: str, is_ours: b
 
 def test_earlier_failures_are_not_replaced(tmp_path: Path) -> None:
     thumbs.webdataset.write(thumbs.run(["http://a.example/missing.jpg"]), tmp_path)
-    with pytest.raises(FileExistsError, match="failed.jsonl"):
+    assert not list(tmp_path.glob("*.tar"))
+    with pytest.raises(FileExistsError, match="00000.*mode"):
         thumbs.webdataset.write(thumbs.run(URLS[:3]), tmp_path)
 
 
@@ -363,10 +373,10 @@ def test_after_a_kill_every_file_is_valid_and_the_next_run_can_begin(module: str
         assert all(pyarrow.parquet.read_table(path).num_rows == 100 for path in complete)
     else:
         assert len(members(folder)) == 200 * len(complete)
-    for path in complete:
-        path.unlink()
-    getattr(thumbs, module).write(thumbs.run(URLS[:3]), folder)
+    getattr(thumbs, module).write(thumbs.run(f"http://a.example/{number}.jpg" for number in range(1000)), folder,
+                                  shard_rows=100, mode="continue")
     assert not any("unfinished" in name for name in os.listdir(folder))
+    assert set(complete) <= set(folder.glob(pattern))
 
 
 def test_the_worker_ends_with_a_killed_process(tmp_path: Path) -> None:

@@ -1,41 +1,96 @@
 """Files that are complete or absent, whatever ends the process."""
 from __future__ import annotations
 
+import ctypes
 import errno
 import fcntl
+import glob
 import os
+import shutil
 import uuid
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Iterator, Union
+from typing import IO, Iterator, Tuple, Union
 
 UNFINISHED = ".unfinished"
+
+_DIGITS = "[0-9a-f]" * 32
+_HERE, _RENAME_EXCHANGE = -100, 2
+"""AT_FDCWD and RENAME_EXCHANGE of Linux."""
+
+Mode = str
+"""`error`, `continue` or `overwrite`."""
 
 PathLike = Union[str, "os.PathLike[str]"]
 
 
 @contextmanager
-def new_directory(path: PathLike, *patterns: str) -> Iterator[Path]:
-    """Creates a directory, or takes one without files of `patterns`, and reserves it until the end of the block.
+def directory(path: PathLike, mode: Mode, *patterns: str) -> Iterator[Path]:
+    """Reserves a directory for files of `patterns` until the end of the block, and gives the one to write to.
 
-    What a killed process left unfinished is removed, but only if no other process may be writing there.
+    With the mode `error`, it may have no such files yet. With `continue`, they stay. With `overwrite`, the files are
+    written next to it and replace the directory at the end of the block, unless it raises. What a killed process left
+    unfinished is removed, but only if no other process may be writing there.
 
-    Raises `FileExistsError` if it has files of `patterns`, or if another process has reserved it, and `PermissionError`
-    if no file can be created in it.
+    Raises `FileExistsError` if it has files that it may not have, or if another process has reserved it, and
+    `PermissionError` if no file can be created in it.
     """
+    if mode not in ("error", "continue", "overwrite"):
+        raise ValueError(f"mode is {mode!r}, but must be \"error\", \"continue\" or \"overwrite\".")
     folder = Path(path)
     folder.mkdir(parents=True, exist_ok=True)
     if not os.access(folder, os.W_OK | os.X_OK):
         raise PermissionError(errno.EACCES, "No file can be created in this directory", str(folder))
     with _reserved(folder) as is_reserved:
-        for pattern in patterns:
-            existing = next(folder.glob(pattern), None)
-            if existing is not None:
-                raise FileExistsError(
-                    f"{existing} exists already; choose another directory, or remove the earlier files.")
+        _check(folder, mode, patterns)
         if is_reserved:
             _remove_unfinished(folder, *patterns)
-        yield folder
+        if mode == "overwrite":
+            with _swapping(folder) as other:
+                yield other
+        else:
+            yield folder
+
+
+def _check(folder: Path, mode: Mode, patterns: Tuple[str, ...]) -> None:
+    for existing in folder.iterdir():
+        is_ours = any(existing.match(pattern) for pattern in patterns)
+        if is_ours and mode == "error":
+            raise FileExistsError(f"{existing} exists already; choose another directory, or mode=\"continue\" or "
+                                  "\"overwrite\".")
+        if not is_ours and mode == "overwrite" and not existing.name.endswith(UNFINISHED):
+            raise FileExistsError(f"{existing} is no file of this format, so {folder} is not overwritten.")
+
+
+@contextmanager
+def _swapping(folder: Path) -> Iterator[Path]:
+    """Gives an empty directory next to `folder`, which takes its place after the block, unless that raises."""
+    folder = folder.absolute()
+    for left in folder.parent.glob(f".{glob.escape(folder.name)}.{_DIGITS}{UNFINISHED}"):
+        shutil.rmtree(left, ignore_errors=True)
+    new = folder.with_name(f".{folder.name}.{uuid.uuid4().hex}{UNFINISHED}")
+    new.mkdir()
+    try:
+        yield new
+        _exchange(folder, new)
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+    sync_directory(folder.parent)
+
+
+def _exchange(first: Path, second: Path) -> None:
+    """Exchanges the names of two directories; not at once if the file system cannot do that."""
+    paths = [os.fsencode(first), os.fsencode(second)]
+    try:
+        library = ctypes.CDLL(None)
+        if library.renameat2(_HERE, paths[0], _HERE, paths[1], _RENAME_EXCHANGE) == 0:
+            return
+    except (AttributeError, OSError):  # The C library lacks the function.
+        pass
+    third = second.with_name(f".{first.name}.{uuid.uuid4().hex}{UNFINISHED}")
+    os.rename(first, third)
+    os.rename(second, first)
+    os.rename(third, second)
 
 
 @contextmanager
@@ -93,5 +148,5 @@ def _lock(descriptor: int, folder: Path) -> bool:
 
 def _remove_unfinished(folder: Path, *patterns: str) -> None:
     for pattern in patterns:
-        for file in folder.glob(f".{pattern}.{'[0-9a-f]' * 32}{UNFINISHED}"):
+        for file in folder.glob(f".{pattern}.{_DIGITS}{UNFINISHED}"):
             file.unlink()

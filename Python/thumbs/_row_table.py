@@ -9,11 +9,14 @@ import pyarrow as pa
 
 from . import _arrow, _redaction
 from ._arrow import Value
+from ._finished import stored_url
 from .result import Result
 
 _MORE = {"index": pa.int64(), "url": pa.string()}
 _AFTER_CODE = {"message": pa.string()}
 _AFTER_BYTES = {"sha256": pa.string()}
+_JSON = {b"thumbs": b"json"}
+"""Marks a column whose texts are JSON."""
 _OF_ONE = {"thumbnail_width": pa.int32(), "thumbnail_height": pa.int32(), "thumbnail_format": pa.string()}
 
 
@@ -37,7 +40,7 @@ class RowTable:
             raise ValueError(f"The rows have a column {taken[0]!r}, as their results do; give the columns of the "
                              "results a prefix, such as prefix=\"thumbs_\".")
         fields = [_stored(field) for field in kept]
-        values = {field.name: _of_row(field.name, old.type != field.type) for field, old in zip(fields, kept)}
+        values = {field.name: _of_row(field.name, field.metadata == _JSON) for field in fields}
         return cls(
             pa.schema([*((prefix + name, kind) for name, kind in list(results.items())[:2]), *fields,
                        *((prefix + name, kind) for name, kind in list(results.items())[2:])]),
@@ -49,6 +52,12 @@ def inferred(results: List[Result]) -> Any:
     rows = [result.row for result in results if isinstance(result.row, Mapping)]
     names = dict.fromkeys(name for row in rows for name in row if isinstance(name, str))
     return pa.schema([(name, _kind([row.get(name) for row in rows])) for name in names])
+
+
+def of_files(table: Any, sizes: int, prefix: str) -> Any:
+    """Returns the schema of the rows in a table that was written earlier."""
+    results = {prefix + name for name in _results(sizes)}
+    return pa.schema([field for field in table if field.name not in results])
 
 
 def known(schema: Optional[Callable[[], Any]]) -> Any:
@@ -78,14 +87,15 @@ def _kind(values: List[Any]) -> Any:
 
 def _stored(field: Any) -> Any:
     """Returns the field of a column in the table: header fields, and values of several types, are texts in JSON."""
-    is_text = field.name == "headers" or pa.types.is_null(field.type)
-    return pa.field(field.name, pa.string()) if is_text else pa.field(field.name, field.type)
+    if field.metadata == _JSON or field.name == "headers" or pa.types.is_null(field.type):
+        return pa.field(field.name, pa.string(), metadata=_JSON)
+    return pa.field(field.name, field.type)
 
 
 def _of_row(name: str, is_json: bool) -> Value:
     def value(result: Result) -> Any:
         found = result.row.get(name) if isinstance(result.row, Mapping) else None
-        if found is None or not is_json and name != "headers":
+        if found is None or not is_json:
             return _redaction.typed(found, result.url)
         return json.dumps(_redaction.row({name: found}, result.url)[name], allow_nan=False)
 
@@ -94,7 +104,7 @@ def _of_row(name: str, is_json: bool) -> Value:
 
 def _of_result(name: str, url_col: str) -> Value:
     values: Dict[str, Value] = {
-        "url": lambda result: _url(result, url_col),
+        "url": lambda result: stored_url(result.row, url_col, result.url),
         "sha256": lambda result: (result.report.get("source") or {}).get("sha256"),
         "thumbnails": _arrow.structs,
         **{column: _of_thumbnail(column.rpartition("_")[2]) for column in _OF_ONE},
@@ -104,11 +114,3 @@ def _of_result(name: str, url_col: str) -> Value:
 
 def _of_thumbnail(name: str) -> Value:
     return lambda result: getattr(result.thumbnails[0], name) if result.thumbnails else None
-
-
-def _url(result: Result, url_col: str) -> Optional[str]:
-    """Returns the URL of a row, also of one that the worker never got."""
-    row = result.row
-    given = row if isinstance(row, str) else row.get(url_col) if isinstance(row, Mapping) else None
-    url = result.url or (given if isinstance(given, str) else None)
-    return None if url is None else _redaction.url(url)

@@ -101,6 +101,7 @@ class Run(Iterator[Result]):
         self._worker: Optional[WorkerProcess] = None
         self._ledger = Ledger()
         self._ready: Deque[Result] = deque()
+        self._is_finished: Callable[[int, Any], bool] = lambda index, row: False
         self._progress = 0.0
         # One thread waits for results, with this lock; the others wait for the lock. A signal handler that closes the
         # run may interrupt the thread that has it.
@@ -143,6 +144,10 @@ class Run(Iterator[Result]):
         with self._lock:
             if self._worker is None and not any(argument.startswith("--format") for argument in self._command):
                 self._command = [*self._command, f"--format={name}"]
+
+    def leave_out(self, is_finished: Callable[[int, Any], bool]) -> None:
+        """Leaves out the rows for which a function of index and row is true. They have no result."""
+        self._is_finished = is_finished
 
     def close(self) -> None:
         """Cancels everything and ends the worker. Results that were not taken are lost.
@@ -220,7 +225,9 @@ class Run(Iterator[Result]):
             return
         lines = []
         for entry in self._feed.take():
-            if entry.reason is None:
+            if self._is_finished(entry.index, entry.row):
+                self._feed.finish(1)
+            elif entry.reason is None:
                 lines.append(self._ledger.add(entry))
             else:
                 self._deliver(bad_row(entry.index, entry.row, entry.reason))

@@ -4,6 +4,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import Iterable, Iterator, List
 
+from .counters import Counters
 from .result import Result
 
 
@@ -29,6 +30,13 @@ def _before_error(results: Iterable[Result], errors: List[BaseException]) -> Ite
         if not has_results:
             raise
         errors.append(error)
+
+
+def counted(results: Iterable[Result], counters: Counters) -> Iterator[Result]:
+    """Yields the results, and counts each before."""
+    for result in results:
+        counters.add(result)
+        yield result
 
 
 def groups(results: Iterable[Result], rows: int, size: int) -> Iterator[Iterator[Result]]:

@@ -1,13 +1,15 @@
 """Writes results to Parquet files on this machine. Needs pyarrow."""
 from __future__ import annotations
 
-from itertools import chain
-from typing import Any, Iterable, Iterator, List, Optional, Tuple
+import itertools
+from pathlib import Path
+from typing import Any, Iterable, Iterator, List, Optional, Sequence, Tuple
 
 import pyarrow.parquet
 
 from . import _arrow, _command, _row_table, _shards
-from ._files import PathLike, new_directory, replacing
+from ._files import Mode, PathLike, directory, replacing
+from ._finished import Finished, without
 from ._row_table import RowTable
 from .counters import Counters
 from .result import Result
@@ -18,7 +20,8 @@ COMPRESSION = "zstd"
 
 def write(
     results: Iterable[Result], path: PathLike, *, sizes: _command.Sizes = None, row_schema: Optional[Any] = None,
-    prefix: str = "", shard_rows: int = 100_000, shard_bytes: int = 1 << 30, compression: str = COMPRESSION,
+    prefix: str = "", mode: Mode = "error", shard_rows: int = 100_000, shard_bytes: int = 1 << 30,
+    compression: str = COMPRESSION,
 ) -> Counters:
     """Writes all results to the directory `path`, as `part-00000.parquet` and so on, and returns their counters.
 
@@ -31,19 +34,22 @@ def write(
 
     Args:
         results: The results of `thumbs.run`.
-        path: A directory, which is created. It may not have such files yet, and no other process may write there.
+        path: A directory, which is created. No other process may write there.
         sizes: The sizes of the run. With several, the table has a list `thumbnails` in place of `thumbnail`. The list
             is needed, too, if a row has a `size` with several.
         row_schema: The Arrow schema of the columns of the rows. Columns that it lacks are left out.
         prefix: Goes before the names of the columns of the results, in case the rows have columns of these names.
+        mode: `error` if the directory may have no such files yet; `continue` if the rows in them are left out, and not
+            fetched again; or `overwrite`, which replaces the directory when everything is written.
         shard_rows: The largest number of rows in a file.
         shard_bytes: A file with more bytes of thumbnails gets no further rows.
         compression: The codec of Parquet. Thumbnails hardly become smaller, all other columns do.
 
     Raises:
-        FileExistsError: `path` has such files, or another process is writing there.
+        FileExistsError: `path` has such files, or others that would be overwritten, or another process writes there.
         ValueError: A row has several thumbnails, but the table has a column for one; a column of the rows has the name
-            of one of the results; or a value is not of the type of its column.
+            of one of the results; a value is not of the type of its column; or the files that
+            are continued are those of other rows or sizes.
 
     >>> results = thumbs.run(urls, sizes=[64, 256])
     >>> thumbs.parquet.write(results, "thumbnails", sizes=[64, 256])
@@ -54,23 +60,64 @@ def write(
     url_col = getattr(results, "url_col", "url")
     if row_schema is not None:  # Its columns are checked before the first request.
         RowTable.of(row_schema, url_col, count, prefix)
-    fitting = _arrow.fitting(_counted(results, counters), is_single=count < 2)
-    with new_directory(path, PATTERN) as folder, _shards.until_error(fitting) as rows:
-        first, rows = _begin(rows)
-        table = RowTable.of(_row_table.inferred(first) if row_schema is None else row_schema, url_col, count, prefix)
-        for number, shard in enumerate(_shards.groups(rows, shard_rows, shard_bytes)):
-            with replacing(folder / f"part-{number:05}.parquet") as file:
-                write_file(file, _arrow.batches(shard, table.schema, table.values), table.schema, compression)
-        if counters.rows == 0:  # Even an empty table has its columns.
-            with replacing(folder / "part-00000.parquet") as file:
-                write_file(file, (), table.schema, compression)
+    with directory(path, mode, PATTERN) as folder:
+        files = _files(folder)
+        if files:
+            row_schema = _row_table.of_files(pyarrow.parquet.read_schema(files[0]), count, prefix)
+            results = without(results, _finished(files, url_col, prefix))
+        fitting = _arrow.fitting(_shards.counted(results, counters), is_single=count < 2)
+        with _shards.until_error(fitting) as rows:
+            if row_schema is None:
+                first, rows = _begin(rows, shard_rows)
+                row_schema = _row_table.inferred(first)
+            table = RowTable.of(row_schema, url_col, count, prefix)
+            _check(files, table)
+            names = (f"part-{number:05}.parquet" for number in itertools.count(_next_number(files)))
+            for name, shard in zip(names, _shards.groups(rows, shard_rows, shard_bytes)):
+                with replacing(folder / name) as file:
+                    write_file(file, _arrow.batches(shard, table.schema, table.values), table.schema, compression)
+            if not files and counters.rows == 0:  # Even an empty table has its columns.
+                with replacing(folder / next(names)) as file:
+                    write_file(file, (), table.schema, compression)
     return counters
 
 
-def _begin(results: Iterator[Result]) -> Tuple[List[Result], Iterator[Result]]:
-    """Returns the results of the first batch, and all results."""
-    first = list(next(_shards.groups(results, _arrow.BATCH_ROWS, _arrow.BATCH_BYTES), ()))
-    return first, chain(first, results)
+def _files(folder: Path) -> List[Path]:
+    """Returns the files in order. One without rows does not know their columns, so it is deleted."""
+    files = sorted(folder.glob(PATTERN))
+    for file in files:
+        if pyarrow.parquet.ParquetFile(file).metadata.num_rows == 0:
+            file.unlink()
+    return [file for file in files if file.exists()]
+
+
+def _begin(results: Iterator[Result], most: int) -> Tuple[List[Result], Iterator[Result]]:
+    """Returns the results of the first batch, at most those of a file, and all results."""
+    first = list(next(_shards.groups(results, min(most, _arrow.BATCH_ROWS), _arrow.BATCH_BYTES), ()))
+    return first, itertools.chain(first, results)
+
+
+def _finished(files: Sequence[Path], url_col: str, prefix: str) -> Finished:
+    """Returns the rows of the files."""
+    finished, names = Finished(url_col), [prefix + "index", prefix + "url"]
+    for file in files:
+        missing = set(names).difference(pyarrow.parquet.read_schema(file).names)
+        if missing:
+            raise ValueError(f"{file} has no column {min(missing)!r}, so it cannot be continued.")
+        for batch in pyarrow.parquet.ParquetFile(file).iter_batches(columns=names):
+            for index, url in zip(batch.column(names[0]).to_pylist(), batch.column(names[1]).to_pylist()):
+                finished.add(index, url)
+    return finished
+
+
+def _check(files: Sequence[Path], table: RowTable) -> None:
+    if files and pyarrow.parquet.read_schema(files[0]).names != table.schema.names:
+        raise ValueError(f"{files[0]} has other columns than the new files would have; continue with the same sizes "
+                         "and the same prefix.")
+
+
+def _next_number(files: Sequence[Path]) -> int:
+    return int(files[-1].stem.partition("-")[2]) + 1 if files else 0
 
 
 def write_file(file: Any, batches: Iterable[Any], table: Any, compression: str = COMPRESSION) -> None:
@@ -78,9 +125,3 @@ def write_file(file: Any, batches: Iterable[Any], table: Any, compression: str =
     with pyarrow.parquet.ParquetWriter(file, table, compression=compression) as writer:
         for batch in batches:
             writer.write_batch(batch)
-
-
-def _counted(results: Iterable[Result], counters: Counters) -> Iterator[Result]:
-    for result in results:
-        counters.add(result)
-        yield result

@@ -2,24 +2,30 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import tarfile
-from typing import IO, Any, Dict, Iterable, Iterator, Mapping, Optional, Tuple
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO, Any, ContextManager, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 from . import _redaction, _shards, _values
-from ._files import PathLike, new_directory, replacing
+from ._files import Mode, PathLike, directory, replacing
+from ._finished import Finished, stored_url, without
 from ._run import Run
 from .counters import Counters
 from .result import Result
 
-PATTERN = "*.tar"
-FAILED = "failed.jsonl"
+PATTERN = "[0-9]*.tar"
+ROWS = "[0-9]*.jsonl"
+STATISTICS = "[0-9]*_stats.json"
 EXTENSIONS = {"jpeg": "jpg"}
 
 
 def write(
-    results: Iterable[Result], path: PathLike, *, caption_col: Optional[str] = None, shard_rows: int = 10_000,
-    shard_bytes: int = 1 << 30,
+    results: Iterable[Result], path: PathLike, *, caption_col: Optional[str] = None, mode: Mode = "error",
+    shard_rows: int = 10_000, shard_bytes: int = 1 << 30,
 ) -> Counters:
     """Writes all results to the directory `path`, as `00000.tar` and so on, and returns their counters.
 
@@ -28,70 +34,119 @@ def write(
     the report and, in `row`, the row as far as JSON can hold it. With `caption_col`, `000000012.txt` has the caption.
     The format is JPEG, unless the run has another one: loaders expect the same members in every sample.
 
-    Rows without thumbnails are lines in `failed.jsonl`, with the same fields. User and password of URLs, and the values
-    of the row's `headers`, are replaced by `***`.
+    Next to each tar file, `00000.jsonl` has a line for every row of the shard, also for those that failed, with the
+    same fields, and `00000_stats.json` has its counters. User and password of URLs, and the values of the row's
+    `headers`, are replaced by `***`.
 
-    A file gets its name when it is complete, so every file is valid, even after a kill. An error of `results` is raised
-    when the results before it are in complete files.
+    A file gets its name when it is complete, and the counters come last, so a shard with counters is complete, even
+    after a kill. An error of `results` is raised when the results before it are in complete shards.
 
     Args:
         results: The results of `thumbs.run`.
-        path: A directory, which is created. It may not have such files yet, and no other process may write there.
+        path: A directory, which is created. No other process may write there.
         caption_col: The column of the rows with a caption. A row without one has an empty caption.
-        shard_rows: The largest number of samples in a file.
-        shard_bytes: A file with more bytes of thumbnails gets no further samples.
+        mode: `error` if the directory may have no such files yet; `continue` if the rows of complete shards are left
+            out, and not fetched again; or `overwrite`, which replaces the directory when everything is written.
+        shard_rows: The largest number of rows in a shard.
+        shard_bytes: A shard with more bytes of thumbnails gets no further rows.
 
     Raises:
-        FileExistsError: `path` has such files, or another process is writing there.
+        FileExistsError: `path` has such files, or others that would be overwritten, or another process writes there.
+        ValueError: The shards that are continued are those of other rows.
 
     >>> thumbs.webdataset.write(thumbs.run(urls), "dataset")
     """
-    counters = Counters()
+    counters, url_col = Counters(), getattr(results, "url_col", "url")
     if isinstance(results, Run):
         results.prefer_format("jpeg")
-    with new_directory(path, PATTERN, FAILED) as folder, _shards.until_error(results) as rows, \
-            replacing(folder / FAILED) as failed:
-        samples = _successful(rows, counters, failed)
-        for number, shard in enumerate(_shards.groups(samples, shard_rows, shard_bytes)):
-            with replacing(folder / f"{number:05}.tar") as file:
-                _write_shard(file, shard, caption_col)
+    with directory(path, mode, PATTERN, ROWS, STATISTICS) as folder:
+        shards = _complete(folder)
+        if shards:
+            results = without(results, _finished(shards, url_col))
+        numbers = itertools.count(_number(shards[-1]) + 1 if shards else 0)
+        with _shards.until_error(_shards.counted(results, counters)) as rows:
+            for number, shard in zip(numbers, _shards.groups(rows, shard_rows, shard_bytes)):
+                _Shard(folder, number, caption_col, url_col).write(shard)
     return counters
 
 
-def _successful(results: Iterable[Result], counters: Counters, failed: IO[bytes]) -> Iterator[Result]:
-    """Yields results with thumbnails, and writes the others to `failed`."""
-    for result in results:
-        counters.add(result)
-        if result.ok:
-            yield result
-        else:
-            failed.write(_description(result) + b"\n")
+def _complete(folder: Path) -> List[Path]:
+    """Returns the files with the counters of complete shards in order, and deletes what there is of others."""
+    complete = sorted(folder.glob(STATISTICS), key=_number)
+    numbers = set(map(_number, complete))
+    for pattern in (PATTERN, ROWS):
+        for path in folder.glob(pattern):
+            if _number(path) not in numbers:
+                path.unlink()
+    return complete
 
 
-def _write_shard(file: IO[bytes], results: Iterable[Result], caption_col: Optional[str]) -> None:
-    with tarfile.open(fileobj=file, mode="w", format=tarfile.USTAR_FORMAT) as archive:
-        for result in results:
-            for extension, data in _members(result, caption_col):
-                member = tarfile.TarInfo(f"{result.index:09}.{extension}")
-                member.size = len(data)
-                archive.addfile(member, io.BytesIO(data))
+def _finished(shards: Sequence[Path], url_col: str) -> Finished:
+    finished = Finished(url_col)
+    for path in shards:
+        with path.with_name(f"{_number(path):05}.jsonl").open("rb") as lines:
+            for line in lines:
+                row = json.loads(line)
+                finished.add(row["index"], row["url"])
+    return finished
 
 
-def _members(result: Result, caption_col: Optional[str]) -> Iterator[Tuple[str, bytes]]:
-    for thumbnail in result.thumbnails:
-        extension = EXTENSIONS.get(thumbnail.format, thumbnail.format)
-        yield (extension if len(result.thumbnails) == 1 else f"{thumbnail.spec}.{extension}"), thumbnail.data
-    if caption_col is not None:
-        yield "txt", _caption(result, caption_col)
-    yield "json", _description(result)
+def _number(path: Path) -> int:
+    return int(path.stem.partition("_")[0])
+
+
+@dataclass(frozen=True)
+class _Shard:
+    """The files of a shard."""
+
+    folder: Path
+    number: int
+    caption_col: Optional[str]
+    url_col: str
+
+    def write(self, results: Iterable[Result]) -> None:
+        """Writes all files. The counters are last, because they mark a shard as complete."""
+        counters = Counters()
+        with self._file(".jsonl") as lines, ExitStack() as stack:
+            archive: Optional[tarfile.TarFile] = None
+            for result in _shards.counted(results, counters):
+                description = self._description(result)
+                lines.write(description + b"\n")
+                if result.ok:  # A shard without samples has no tar file, which no loader could read.
+                    archive = archive or self._archive(stack)
+                    self._add(archive, result, description)
+        with self._file("_stats.json") as file:
+            file.write(json.dumps(asdict(counters), indent=1).encode())
+
+    def _file(self, ending: str) -> ContextManager[IO[bytes]]:
+        return replacing(self.folder / f"{self.number:05}{ending}")
+
+    def _archive(self, stack: ExitStack) -> tarfile.TarFile:
+        file = stack.enter_context(self._file(".tar"))
+        return stack.enter_context(tarfile.open(fileobj=file, mode="w", format=tarfile.USTAR_FORMAT))
+
+    def _add(self, archive: tarfile.TarFile, result: Result, description: bytes) -> None:
+        for extension, data in [*self._images(result), ("json", description)]:
+            member = tarfile.TarInfo(f"{result.index:09}.{extension}")
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+
+    def _images(self, result: Result) -> Iterator[Tuple[str, bytes]]:
+        for thumbnail in result.thumbnails:
+            extension = EXTENSIONS.get(thumbnail.format, thumbnail.format)
+            yield (extension if len(result.thumbnails) == 1 else f"{thumbnail.spec}.{extension}"), thumbnail.data
+        if self.caption_col is not None:
+            yield "txt", _caption(result, self.caption_col)
+
+    def _description(self, result: Result) -> bytes:
+        report = {name: value for name, value in result.report.items() if name not in ("id", "bodies")}
+        fields: Dict[str, Any] = {
+            **_redaction.plain(report), "index": result.index, "url": stored_url(result.row, self.url_col, result.url),
+            "row": _redaction.row(result.row, result.url),
+        }
+        return json.dumps(fields, allow_nan=False).encode()
 
 
 def _caption(result: Result, column: str) -> bytes:
     value = _values.native(result.row.get(column)) if isinstance(result.row, Mapping) else None
     return b"" if value is None else _redaction.text(str(value)).encode("utf-8", "replace")
-
-
-def _description(result: Result) -> bytes:
-    report: Dict[str, Any] = {name: value for name, value in result.report.items() if name not in ("id", "bodies")}
-    row = _redaction.row(result.row, result.url)
-    return json.dumps({**_redaction.plain(report), "index": result.index, "row": row}, allow_nan=False).encode()
