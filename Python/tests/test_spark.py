@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import uuid
 from pathlib import Path
 from typing import Any, Iterator
 
@@ -120,13 +121,40 @@ def test_columns_that_cannot_be_right_raise(spark: SparkSession, column: str, me
         thumbs.spark.fetch(df, column, path=str(tmp_path / "table"))
 
 
-def test_an_invalid_option_fails_the_job_and_leaves_no_table(
-    spark: SparkSession, origin: Origin, tmp_path: Path
+@pytest.mark.parametrize("options, message", [
+    ({"quality": 1000}, "--quality"), ({"sizes": "huge"}, "huge"), ({"colour": "blue"}, "--colour")])
+def test_an_invalid_option_raises_before_any_job(
+    spark: SparkSession, options: Any, message: str, tmp_path: Path
 ) -> None:
-    df = spark.createDataFrame([(origin.url(1),)], "link string")
-    with pytest.raises(Exception, match="--quality"):
-        thumbs.spark.fetch(df, "link", path=str(tmp_path / "table"), quality=1000, **OPTIONS)
-    assert not (tmp_path / "table/_SUCCESS").exists()
+    df = spark.createDataFrame([("http://a.example/",)], "link string")
+    with pytest.raises(thumbs.UsageError, match=message):
+        thumbs.spark.fetch(df, "link", path=str(tmp_path / "table"), **options)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_table_is_overwritten_only_when_the_new_one_is_complete(
+    spark: SparkSession, origin: Origin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, df = str(tmp_path / "table"), spark.createDataFrame([(origin.url(1),)], "link string")
+    thumbs.spark.fetch(df, "link", path=path, **OPTIONS)
+    other = spark.createDataFrame([(origin.url(2),), (origin.url(3),)], "link string")
+    with monkeypatch.context() as patched:
+        patched.setattr("thumbs._command.check", lambda *_, **__: None)
+        with pytest.raises(Exception, match="--colour"):
+            thumbs.spark.fetch(other, "link", path=path, mode="overwrite", colour="blue", **OPTIONS)
+    assert spark.read.parquet(path).count() == 1
+    thumbs.spark.fetch(other, "link", path=path, mode="overwrite", **OPTIONS)
+    assert spark.read.parquet(path).count() == 2
+    assert [found.name for found in tmp_path.iterdir()] == ["table"]
+
+
+def test_a_data_frame_that_changes_raises_when_it_is_read(spark: SparkSession, origin: Origin, tmp_path: Path) -> None:
+    url = origin.url(1)
+    changing = F.udf(lambda: f"{url}?{uuid.uuid4()}", "string").asNondeterministic()
+    df = spark.range(5).withColumn("link", changing())
+    fetched = thumbs.spark.fetch(df, "link", path=str(tmp_path / "table"), **OPTIONS)
+    with pytest.raises(Exception, match="other rows each time"):
+        fetched.collect()
 
 
 @pytest.mark.parametrize("options, error, message", [

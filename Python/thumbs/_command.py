@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 import sysconfig
 from pathlib import Path
@@ -15,6 +16,9 @@ Option = Union[None, bool, Value, Sequence[Value]]
 Size = Union[int, str]
 Sizes = Union[Size, Sequence[Size], None]
 Hosts = Mapping[str, Mapping[str, Any]]
+
+USAGE = 64
+"""The exit status of the command for wrong arguments."""
 
 _END = "the command would end at once, without results"
 REFUSED = {
@@ -78,6 +82,14 @@ def size_list(sizes: Sizes) -> List[str]:
         return []
     several = [sizes] if isinstance(sizes, str) or not isinstance(sizes, Iterable) else sizes
     return [part for size in several for part in str(size).split(",")]
+
+
+def check(sizes: Sizes, **options: Option) -> None:
+    """Starts the command without any row. Raises `UsageError` if it refuses the arguments."""
+    done = subprocess.run([find(), "worker", *arguments(sizes, **options)], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+    if done.returncode == USAGE:
+        raise UsageError(done.stderr.decode(errors="replace").strip())
 
 
 def check_hosts(hosts: Optional[Hosts]) -> None:

@@ -21,7 +21,6 @@ from .errors import ProtocolError, RunClosed, UsageError, WorkerDied
 from .result import Result, bad_row
 
 LOG = logging.getLogger("thumbs")
-USAGE = 64
 CLOSED = "The run was closed by another thread, or by a signal handler, before every row had a result."
 LONGEST_END = 60.0
 """Seconds that a worker may take for its last record, when its input is closed and every row has a result."""
@@ -281,7 +280,7 @@ class Run(Iterator[Result]):
         self._worker = None
         if self._ledger.is_complete and self._feed.is_exhausted:
             return
-        if status == USAGE:
+        if status == _command.USAGE:
             raise UsageError(errors)
         if status == 0:
             raise ProtocolError(

@@ -51,6 +51,27 @@ def scratch(spark: SparkSession, path: str) -> Iterator[str]:
 
 
 @contextmanager
+def replacement(spark: SparkSession, path: str, mode: str, table_format: str) -> Iterator[str]:
+    """Gives the path to write a table to. If `path` is overwritten, the table takes its place only after the block.
+
+    Delta replaces a table at once by itself. Spark Connect cannot rename, so it copies the table, and leaves it there.
+    """
+    if mode != "overwrite" or table_format == "delta":
+        yield path
+        return
+    new = f"{path}.{uuid.uuid4().hex}.thumbs-new"
+    try:
+        yield new
+        if is_connect(spark):
+            spark.read.format(table_format).load(new).write.format(table_format).mode("overwrite").save(path)
+        else:
+            _take_place(spark, new, path)
+    finally:
+        if not is_connect(spark):
+            _delete(spark, new)
+
+
+@contextmanager
 def partitions_on_disk(df: DataFrame, path: str) -> Iterator[DataFrame]:
     """Writes `df` to the new directory `path`, a file per partition, and gives a DataFrame whose partitions these are.
 
@@ -131,6 +152,17 @@ def _create(spark: SparkSession, path: str) -> None:
         raise OSError(f"No directory can be created next to the table: {error}") from error
     if not is_created:
         raise OSError(f"No directory can be created next to the table: {path}")
+
+
+def _take_place(spark: SparkSession, new: str, path: str) -> None:
+    files, folder = _files(spark, path)
+    old = _files(spark, f"{new}.old")[1]
+    if files.exists(folder) and not files.rename(folder, old):
+        raise OSError(f"{path} could not be renamed to {old}.")
+    if not files.rename(_files(spark, new)[1], folder):
+        files.rename(old, folder)
+        raise OSError(f"{new} could not be renamed to {path}.")
+    _delete(spark, f"{new}.old")
 
 
 def _delete(spark: SparkSession, path: str) -> None:

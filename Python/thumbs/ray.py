@@ -54,10 +54,11 @@ def fetch(
 
     Raises:
         FileExistsError: `path` exists.
-        UsageError: An option cannot be used here, such as `size` instead of `sizes`.
+        CommandNotFound: The command is not installed on the driver.
+        UsageError: An option is unknown or has a wrong value, or cannot be used here, such as `size` for `sizes`.
         IncompleteTable: The files do not have exactly one row per URL.
     """
-    _command.arguments(sizes, **options)
+    _command.check(sizes, per_host=per_host, rate=rate, **options)
     plan = HostPlan(per_host, rate, hosts or {}, rows_per_salt)
     folder = Path(path).absolute()
     with _new_folder(folder) as unfinished:

@@ -15,13 +15,15 @@ from pyspark.sql import functions as F
 from . import _arrow, _command, _redaction, _urls
 from ._hosts import DEFAULT_PER_HOST, ROWS_PER_SALT, HostPlan, default_partitions
 from ._spark_counters import accumulator, counters
-from ._spark_storage import check_path, partitions_on_disk, scratch
+from ._spark_storage import check_path, partitions_on_disk, replacement, scratch
 from ._tasks import Fetch, add_hosts
 from .errors import IncompleteTable
 
 __all__ = ["accumulator", "counters", "fetch"]
 
 _KEY = "_thumbs_url"
+_CHANGED = ("A row has a URL that was not there when the images were fetched: the DataFrame has other rows each time "
+            "it is read, as with random values. Write it to a table first.")
 
 # Version 1 of the committer moves the files of a task when it ends, and those of the job when all have ended.
 COMMITTER = {"mapreduce.fileoutputcommitter.algorithm.version": "1"}
@@ -52,7 +54,7 @@ def fetch(
             while they are fetched, with their credentials, in a directory whose name ends in `.thumbs-urls`. Spark
             Connect leaves it there.
         table_format: `parquet`, or `delta`. The default is Delta in a session with its extension, else parquet.
-        mode: `error` if `path` may not exist yet, or `overwrite`.
+        mode: `error` if `path` may not exist yet, or `overwrite`: the table is replaced when the new one is complete.
         prefix: Goes before the names of the result columns, in case `df` has columns of these names.
         partitions: The number of tasks. The default is one per 2,000 URLs, and at least 8.
         per_host: The maximum number of downloads at once per host, for the whole cluster.
@@ -65,13 +67,14 @@ def fetch(
     Raises:
         FileExistsError: `path` exists, and `mode` is `error`.
         OSError: Nothing can be created next to `path`.
-        UsageError: An option cannot be used here, such as `size` instead of `sizes`.
+        CommandNotFound: The command is not installed on the driver.
+        UsageError: An option is unknown or has a wrong value, or cannot be used here, such as `size` for `sizes`.
         ValueError: A column is missing or has a name twice, `path` is read by `df` and would be overwritten, or Spark's
             speculation is on, which fetches images twice.
         IncompleteTable: The written table does not have exactly one row per URL.
     """
     path, sizes = os.fspath(path).rstrip("/"), _command.size_list(sizes)
-    _command.arguments(sizes, **options)
+    _command.check(sizes, per_host=per_host, rate=rate, **options)
     _check(df, url_col, prefix, sizes)
     plan, seed = HostPlan(per_host, rate, hosts or {}, rows_per_salt), uuid.uuid4().hex
     check_path(df, path, mode)
@@ -82,12 +85,16 @@ def fetch(
         task = Fetch(sizes, plan.settings(salts), {"per_host": per_host, "rate": rate, **options}, seed)
         with partitions_on_disk(_place(urls, salts, partitions or default_partitions(count)), folder) as stored:
             fetched = stored.mapInArrow(partial(_fetch_batches, task, counters), _ddl(task))
-            fetched.write.format(table_format).mode(mode).options(**COMMITTER).save(path)
-            table, rows = df.sparkSession.read.format(table_format).load(path), stored.count()
+            with replacement(df.sparkSession, path, mode, table_format) as target:
+                fetched.write.format(table_format).mode(mode).options(**COMMITTER).save(target)
+                _check_rows(df.sparkSession.read.format(table_format).load(target), stored.count(), path)
+    return _join(df, url_col, df.sparkSession.read.format(table_format).load(path), prefix, seed)
+
+
+def _check_rows(table: DataFrame, urls: int, path: str) -> None:
     written = table.count()
-    if written != rows:
-        raise IncompleteTable(f"{path} has {written} rows for {rows} URLs.")
-    return _join(df, url_col, table, prefix, seed)
+    if written != urls:
+        raise IncompleteTable(f"{path} would have {written} rows for {urls} URLs.")
 
 
 def _check(df: DataFrame, url_col: str, prefix: str, sizes: _command.Sizes) -> None:
@@ -176,4 +183,7 @@ def _default_format(spark: SparkSession) -> str:
 def _join(df: DataFrame, url_col: str, table: DataFrame, prefix: str, seed: str) -> DataFrame:
     key = _stored(_key(_text(url_col)), seed)
     names: List[Column] = [F.col(name).alias(_KEY if name == "url" else prefix + name) for name in table.columns]
-    return df.withColumn(_KEY, key).join(table.select(*names), _KEY, "left").drop(_KEY)
+    joined = df.withColumn(_KEY, key).join(table.select(*names), _KEY, "left").drop(_KEY)
+    status, message = prefix + "status", F.lit(f"{_CHANGED} The column is {url_col}.")
+    # The message is an error only for a row without a result, so it is part of a column that is always read.
+    return joined.withColumn(status, F.coalesce(F.col(f"`{status}`"), F.raise_error(message).cast("string")))
