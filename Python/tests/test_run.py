@@ -1,6 +1,7 @@
 """Tests of `thumbs.run` with a worker that misbehaves."""
 from __future__ import annotations
 
+import asyncio
 import os
 import queue
 import signal
@@ -520,3 +521,56 @@ def test_a_result_shows_no_bytes_and_can_be_in_a_set() -> None:
     [failed] = thumbs.run(["http://a.example/<b>missing.jpg"])
     shown = failed._repr_mimebundle_()["text/html"]
     assert "<b>" not in shown and "http_404" in shown
+
+
+def test_results_can_be_awaited_while_other_tasks_go_on(tmp_path: Path) -> None:
+    async def take() -> List[thumbs.Result]:
+        async with thumbs.run(URLS, state=tmp_path, delay=0.001) as results:
+            return [result async for result in results]
+
+    async def count() -> int:
+        turns = 0
+        while not done:
+            turns += 1
+            await asyncio.sleep(0.001)
+        return turns
+
+    async def both() -> int:
+        counting = asyncio.ensure_future(count())
+        check_exactly_once(await take())
+        done.append(True)
+        return await counting
+
+    done: List[bool] = []
+    assert asyncio.run(both()) > 50
+
+
+def test_tasks_share_a_run_and_a_task_that_is_canceled_loses_no_result(tmp_path: Path) -> None:
+    async def take_all() -> List[thumbs.Result]:
+        results, taken = thumbs.run(URLS, state=tmp_path, delay=0.002), []
+        for _ in range(50):
+            try:
+                taken.append(await asyncio.wait_for(results.__anext__(), 0.001))
+            except asyncio.TimeoutError:
+                pass
+
+        async def take() -> None:
+            async for result in results:
+                taken.append(result)
+
+        await asyncio.gather(take(), take(), take())
+        return taken
+
+    check_exactly_once(asyncio.run(take_all()))
+
+
+def test_leaving_an_async_with_ends_the_worker_while_a_task_waits(tmp_path: Path) -> None:
+    async def leave() -> Any:
+        async with thumbs.run(URLS, state=tmp_path, hang_after=1, silence=60) as results:
+            await results.__anext__()
+            waiting = asyncio.ensure_future(results.__anext__())
+            await asyncio.sleep(0.2)
+        return (await asyncio.gather(waiting, return_exceptions=True))[0]
+
+    assert isinstance(asyncio.run(leave()), thumbs.RunClosed)
+    assert not is_running(pids(tmp_path)[0])

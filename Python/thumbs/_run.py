@@ -1,13 +1,14 @@
 """Results of rows, for plain Python."""
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import threading
 import time
 from collections import deque
 from types import TracebackType
-from typing import Any, Callable, Deque, Iterator, List, Mapping, Optional, Type
+from typing import Any, AsyncIterator, Callable, Deque, Iterator, List, Mapping, Optional, Type
 
 from . import _command
 from ._feed import RowFeed
@@ -79,8 +80,10 @@ def run(
     return results
 
 
-class Run(Iterator[Result]):
+class Run(Iterator[Result], AsyncIterator[Result]):
     """The results of a call of `run`. Closing it ends the worker; a `with` statement does so, too.
+
+    `async for` takes results, too; it waits in a thread of the event loop's executor, so that other tasks go on.
 
     Several threads may take results: each result goes to one of them. What the worker writes about its work, such as a
     cache that it cannot use, is a warning of the logger `thumbs`.
@@ -105,6 +108,8 @@ class Run(Iterator[Result]):
         # One thread waits for results, with this lock; the others wait for the lock. A signal handler that closes the
         # run may interrupt the thread that has it.
         self._lock = threading.RLock()
+        self._taking = threading.Lock()
+        """Guards the end of `_ready` and the counters. An event loop cannot wait for the other lock."""
         self._is_waiting = self._has_ended = False
         self._closer: Optional[int] = None
         """The thread that closed the run before its end."""
@@ -114,20 +119,34 @@ class Run(Iterator[Result]):
         return self
 
     def __next__(self) -> Result:
-        if os.getpid() != self._owner:
-            raise RuntimeError("The results of a run are only for the process that started it, not for a fork of it.")
-        with self._lock:
-            if not self._ready and not self._has_ended:
-                self._wait_or_end()
-            if not self._ready:
-                self._check_end()
-                raise StopIteration
-            result = self._ready.popleft()
-            self.counters.add(result)
-            return result
+        while self._prepare():
+            result = self._take()
+            if result is not None:  # Otherwise, another thread or task took it.
+                return result
+        raise StopIteration
+
+    def __aiter__(self) -> Run:
+        return self
+
+    async def __anext__(self) -> Result:
+        while True:
+            result = self._take()
+            if result is not None:
+                return result
+            # A task that is canceled here loses no result: the thread takes none.
+            if not await asyncio.get_running_loop().run_in_executor(None, self._prepare):
+                raise StopAsyncIteration
 
     def __enter__(self) -> Run:
         return self
+
+    async def __aenter__(self) -> Run:
+        return self
+
+    async def __aexit__(
+        self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        await asyncio.get_running_loop().run_in_executor(None, self.close)
 
     def __exit__(
         self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
@@ -166,6 +185,26 @@ class Run(Iterator[Result]):
         """The process ID of the present worker; None before the first row and after the last one."""
         return self._worker.pid if self._worker else None
 
+    def _prepare(self) -> bool:
+        """Waits until a result is ready. Returns false if there will be none."""
+        if os.getpid() != self._owner:
+            raise RuntimeError("The results of a run are only for the process that started it, not for a fork of it.")
+        with self._lock:
+            if not self._ready and not self._has_ended:
+                self._wait_or_end()
+            if not self._ready:
+                self._check_end()
+            return bool(self._ready)
+
+    def _take(self) -> Optional[Result]:
+        """Returns a result that is ready; None if there is none."""
+        with self._taking:
+            if not self._ready:
+                return None
+            result = self._ready.popleft()
+            self.counters.add(result)
+            return result
+
     def _wait_or_end(self) -> None:
         """Waits until a result is ready. Ends the run if there will be none, or if an error is raised."""
         self._is_waiting = True
@@ -187,7 +226,8 @@ class Run(Iterator[Result]):
         if self._has_ended:
             return
         self._has_ended = True
-        self._ready.clear()
+        with self._taking:
+            self._ready.clear()
         self._feed.stop()
         if self._worker is not None:
             self._log(self._worker)
