@@ -397,7 +397,7 @@ extension ThumbnailJob {
   func fail(_ error: ImageError, _ download: Download, _ digest: BodyDigest) {
     var failure = FetchFailure(error, attempts: download.attempts)
     failure.head = download.head
-    fail(failure, error.code.isFinal ? digest : nil)
+    fail(failure, error.isFinal ? digest : nil)
   }
 
   /// - Parameter digest: The digest of the file, if the failure depends on its bytes alone.

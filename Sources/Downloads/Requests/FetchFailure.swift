@@ -47,9 +47,11 @@ public struct FetchFailure: Error, Hashable, Sendable {
   public static let cancelled = FetchFailure(.cancelled, "The request was canceled.")
 }
 
-extension FetchFailure: CustomStringConvertible {
+extension FetchFailure: CustomStringConvertible, LocalizedError {
   /// The message.
   public var description: String { message }
+  /// The message, which is also the `localizedDescription`.
+  public var errorDescription: String? { message }
 }
 
 // MARK: Error

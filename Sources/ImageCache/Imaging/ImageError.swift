@@ -1,3 +1,5 @@
+public import Foundation
+
 /// The reason an image could not be rendered.
 public struct ImageError: Error, Hashable, Sendable {
   /// The cause, stable across versions; the raw value is the `code` of a report.
@@ -23,11 +25,8 @@ public struct ImageError: Error, Hashable, Sendable {
     /// There was not enough memory to render the image.
     case outOfMemory = "out_of_memory"
 
-    /// True if the same bytes would fail again.
-    ///
-    /// False if the cause is the caller's spec, the caller's limit or a lack of memory, and for a truncated file,
-    /// because the next transfer may be complete.
-    public var isFinal: Bool {
+    /// True if the same bytes would fail again, unless the machine is at fault. See ``ImageError/isFinal``.
+    package var isFinal: Bool {
       switch self {
       case .notAnImage, .unsupportedFormat, .decodeError, .decodeLimit: true
       case .badSpec, .tooManyPixels, .tooFewPixels, .truncated, .outputTooLarge, .outOfMemory: false
@@ -51,6 +50,12 @@ public struct ImageError: Error, Hashable, Sendable {
   /// The place of the fault. Default ``Origin/file``.
   public var origin: Origin
 
+  /// True if the same bytes would fail again, on any machine. A program may remember this.
+  ///
+  /// False if the cause is the caller's spec, the caller's limit, a lack of memory or a missing decoder, and for a
+  /// truncated file, because the next transfer may be complete.
+  public var isFinal: Bool { code.isFinal && origin == .file }
+
   /// Creates an error.
   public init(_ code: Code, _ message: String, origin: Origin = .file) {
     self.code = code
@@ -59,7 +64,9 @@ public struct ImageError: Error, Hashable, Sendable {
   }
 }
 
-extension ImageError: CustomStringConvertible {
+extension ImageError: CustomStringConvertible, LocalizedError {
   /// The message.
   public var description: String { message }
+  /// The message, which is also the `localizedDescription`.
+  public var errorDescription: String? { message }
 }

@@ -97,5 +97,11 @@ import Testing
     #expect(try renderer.render(image, specs: [ThumbnailSpec(width: 250)]).thumbnails.count == 1)
   }
 
-  @Test func `A bad spec is not a final failure of the file`() { #expect(!ImageError.Code.badSpec.isFinal) }
+  @Test(arguments: [
+    (ImageError(.badSpec, ""), false), (ImageError(.truncated, ""), false), (ImageError(.notAnImage, ""), true),
+    (ImageError(.unsupportedFormat, ""), true), (ImageError(.unsupportedFormat, "", origin: .machine), false),
+  ])
+  func `A failure is final if it is one of the file alone`(error: ImageError, isFinal: Bool) {
+    #expect(error.isFinal == isFinal)
+  }
 }

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 import GRDB
 
 /// The disk tier: staged writes in front of a shared database. Every failure is counted and treated as a miss.
@@ -181,9 +181,11 @@ public struct DiskCacheError: Error, Hashable, Sendable {
   }
 }
 
-extension DiskCacheError: CustomStringConvertible {
+extension DiskCacheError: CustomStringConvertible, LocalizedError {
   /// The message.
   public var description: String { message }
+  /// The message, which is also the `localizedDescription`.
+  public var errorDescription: String? { message }
 }
 
 extension DiskCacheError {
