@@ -37,6 +37,8 @@ def directory(path: PathLike, mode: Mode, *patterns: str) -> Iterator[Path]:
     """
     if mode not in ("error", "continue", "overwrite"):
         raise ValueError(f"mode is {mode!r}, but must be \"error\", \"continue\" or \"overwrite\".")
+    if "://" in os.fspath(path):
+        raise ValueError(f"{path} is a URL, but files are written to directories of this machine; copy them then.")
     folder = Path(path)
     folder.mkdir(parents=True, exist_ok=True)
     if not os.access(folder, os.W_OK | os.X_OK):
