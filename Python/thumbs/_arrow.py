@@ -52,7 +52,7 @@ def _batch(results: List[Result], table: Any, values: Mapping[str, Value]) -> An
     columns = [
         array([value(result) for result in results], field)
         for field in table
-        for value in [values.get(field.name) or _field(field.name)]
+        for value in [values.get(field.name) or value_of(field.name)]
     ]
     return pa.RecordBatch.from_arrays(columns, schema=table)
 
@@ -70,12 +70,12 @@ def array(values: List[Any], field: Any) -> Any:
             f"{error}. Pass row_schema with another type.") from error
 
 
-def _field(name: str) -> Value:
-    return structs if name == "thumbnails" else lambda result: getattr(result, name)
+def value_of(name: str) -> Value:
+    """Returns the value of a column that is the field of a result."""
+    return _structs if name == "thumbnails" else lambda result: getattr(result, name)
 
 
-def structs(result: Result) -> List[Dict[str, Any]]:
-    """Returns the value of the column `thumbnails`."""
+def _structs(result: Result) -> List[Dict[str, Any]]:
     return [_struct(thumbnail) for thumbnail in result.thumbnails]
 
 

@@ -6,9 +6,10 @@ import os
 import select
 import threading
 from collections import deque
-from typing import Any, Deque, Iterable, Iterator, List, Optional
+from typing import Any, Deque, Iterator, List, Optional
 
 from ._rows import Columns, Entry, entry
+from ._sources import Source
 
 
 class RowFeed:
@@ -19,9 +20,9 @@ class RowFeed:
     when the other side sleeps and there is something to take.
     """
 
-    def __init__(self, rows: Iterable[Any], columns: Columns, window: int) -> None:
-        self._rows = iter(rows)
-        self._columns = columns
+    def __init__(self, source: Source, columns: Columns, window: int) -> None:
+        self.source, self.columns = source, columns
+        self._rows = iter(source.rows)
         self._window = window
         self._entries: Deque[Entry] = deque()
         self._added = self._finished = 0
@@ -107,7 +108,7 @@ class RowFeed:
     def _read(self) -> None:
         try:
             for row in self._rows:
-                self._entries.append(entry(self._added, row, self._columns))
+                self._entries.append(entry(self._added, row, self.columns))
                 self._added += 1
                 self._notify()
                 if not self._has_room():

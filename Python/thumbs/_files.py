@@ -10,7 +10,7 @@ import shutil
 import uuid
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Iterator, Tuple, Union
+from typing import IO, Iterator, Literal, Tuple, Union
 
 UNFINISHED = ".unfinished"
 
@@ -18,8 +18,7 @@ _DIGITS = "[0-9a-f]" * 32
 _HERE, _RENAME_EXCHANGE = -100, 2
 """AT_FDCWD and RENAME_EXCHANGE of Linux."""
 
-Mode = str
-"""`error`, `continue` or `overwrite`."""
+Mode = Literal["error", "continue", "overwrite"]
 
 PathLike = Union[str, "os.PathLike[str]"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any, FrozenSet, Mapping, Optional
 
-from . import _values
+from ._rows import converted
 
 MARK = "***"
 
@@ -68,7 +68,7 @@ def plain(value: Any, known: Optional[str] = None, outer: FrozenSet[int] = froze
 
     A number that JSON does not have, and an object within itself, become null; other objects become texts.
     """
-    value = _values.converted(value)
+    value = converted(value)
     if value is None or isinstance(value, (bool, int)):
         return value
     if isinstance(value, float):
@@ -85,7 +85,7 @@ def plain(value: Any, known: Optional[str] = None, outer: FrozenSet[int] = froze
 
 def typed(value: Any, known: Optional[str] = None) -> Any:
     """Returns a value of the same type, with everything in it, without the credentials in its texts."""
-    value = _values.converted(value)
+    value = converted(value)
     if isinstance(value, str):
         return text(value, known)
     if isinstance(value, Mapping):

@@ -12,7 +12,7 @@ from ._arrow import Value
 from ._finished import stored_url
 from .result import Result
 
-_MORE = {"index": pa.int64(), "url": pa.string()}
+_FIRST = {"index": pa.int64(), "url": pa.string()}
 _AFTER_CODE = {"message": pa.string()}
 _AFTER_BYTES = {"sha256": pa.string()}
 _JSON = {b"thumbs": b"json"}
@@ -42,8 +42,8 @@ class RowTable:
         fields = [_stored(field) for field in kept]
         values = {field.name: _of_row(field.name, field.metadata == _JSON) for field in fields}
         return cls(
-            pa.schema([*((prefix + name, kind) for name, kind in list(results.items())[:2]), *fields,
-                       *((prefix + name, kind) for name, kind in list(results.items())[2:])]),
+            pa.schema([*((prefix + name, kind) for name, kind in _FIRST.items()), *fields,
+                       *((prefix + name, kind) for name, kind in results.items() if name not in _FIRST)]),
             {**values, **{prefix + name: _of_result(name, url_col) for name in results}})
 
 
@@ -69,7 +69,7 @@ def known(schema: Optional[Callable[[], Any]]) -> Any:
 
 
 def _results(sizes: int) -> Dict[str, Any]:
-    kinds = dict(_MORE)
+    kinds = dict(_FIRST)
     for field in _arrow.schema(sizes):
         kinds[field.name] = field.type
         kinds.update({"code": _AFTER_CODE, "bytes": _AFTER_BYTES, "thumbnail": _OF_ONE}.get(field.name, {}))
@@ -106,10 +106,9 @@ def _of_result(name: str, url_col: str) -> Value:
     values: Dict[str, Value] = {
         "url": lambda result: stored_url(result.row, url_col, result.url),
         "sha256": lambda result: (result.report.get("source") or {}).get("sha256"),
-        "thumbnails": _arrow.structs,
         **{column: _of_thumbnail(column.rpartition("_")[2]) for column in _OF_ONE},
     }
-    return values.get(name) or (lambda result: getattr(result, name))
+    return values.get(name) or _arrow.value_of(name)
 
 
 def _of_thumbnail(name: str) -> Value:

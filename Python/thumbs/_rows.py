@@ -5,8 +5,6 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, Dict, Mapping, Optional, Sequence, Union
 
-from . import _values
-
 MEMBERS = ("urls", "size", "focus", "headers", "priority", "name", "sha256")
 """The members of a line besides its URL, except `depends`: after a restart, the earlier rows may be gone."""
 
@@ -85,7 +83,7 @@ def _members(row: Any, columns: Columns) -> Mapping[str, Any]:
 
 
 def _member(row: Mapping[str, Any], column: str) -> Any:
-    value = _values.native(row.get(column))
+    value = native(row.get(column))
     try:
         json.dumps(value, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
@@ -103,3 +101,22 @@ def _listed(names: Sequence[str]) -> str:
     shown: Dict[str, None] = dict.fromkeys(names[:SHOWN_NAMES])
     rest = len(names) - len(shown)
     return (", ".join(map(repr, shown)) or "none") + (f" and {rest} more" if rest > 0 else "")
+
+
+def native(value: Any) -> Any:
+    """Returns a value of NumPy or pandas as one of Python.
+
+    What pandas uses for a missing value becomes None, and a number with a fraction of zero an integer: pandas makes
+    fractions of integers in a column that misses some.
+    """
+    if type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    value = converted(value)
+    if isinstance(value, float):
+        return None if value != value else int(value) if value.is_integer() else value
+    return value
+
+
+def converted(value: Any) -> Any:
+    """Returns a number or an array of NumPy as a value of Python, and others as they are."""
+    return value.tolist() if type(value).__module__ == "numpy" and hasattr(value, "tolist") else value

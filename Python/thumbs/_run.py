@@ -75,9 +75,7 @@ def run(
         meaning.check(given.names)
     _command.check_hosts(hosts)
     command = [_command.find(), "worker", *_command.arguments(sizes, **options)]
-    results = Run(RowFeed(given.rows, meaning, window), command, hosts, restarts, silence)
-    results.url_col, results.row_schema = url_col, given.schema
-    return results
+    return Run(RowFeed(given, meaning, window), command, hosts, restarts, silence)
 
 
 class Run(Iterator[Result], AsyncIterator[Result]):
@@ -94,10 +92,6 @@ class Run(Iterator[Result], AsyncIterator[Result]):
     ) -> None:
         self.counters = Counters()
         """Totals of the results so far."""
-        self.url_col = "url"
-        """The column of the rows with the URL."""
-        self.row_schema: Optional[Callable[[], Any]] = None
-        """Returns the Arrow schema of the rows; None if they are no table."""
         self._feed, self._command, self._hosts = feed, command, hosts
         self._restarts, self._silence = restarts, silence
         self._worker: Optional[WorkerProcess] = None
@@ -179,6 +173,16 @@ class Run(Iterator[Result], AsyncIterator[Result]):
         with self._lock:
             if not self._is_waiting:
                 self._end()
+
+    @property
+    def url_col(self) -> str:
+        """The column of the rows with the URL."""
+        return self._feed.columns.url
+
+    @property
+    def row_schema(self) -> Optional[Callable[[], Any]]:
+        """Returns the Arrow schema of the rows when it is called; None if they are no table."""
+        return self._feed.source.schema
 
     @property
     def worker_pid(self) -> Optional[int]:

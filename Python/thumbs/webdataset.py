@@ -10,9 +10,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any, ContextManager, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple
 
-from . import _redaction, _shards, _values
+from . import _redaction, _shards
 from ._files import Mode, PathLike, directory, replacing
 from ._finished import Finished, stored_url, without
+from ._rows import native
 from ._run import Run
 from .counters import Counters
 from .result import Result
@@ -148,5 +149,5 @@ class _Shard:
 
 
 def _caption(result: Result, column: str) -> bytes:
-    value = _values.native(result.row.get(column)) if isinstance(result.row, Mapping) else None
+    value = native(result.row.get(column)) if isinstance(result.row, Mapping) else None
     return b"" if value is None else _redaction.text(str(value)).encode("utf-8", "replace")
