@@ -574,3 +574,27 @@ def test_leaving_an_async_with_ends_the_worker_while_a_task_waits(tmp_path: Path
 
     assert isinstance(asyncio.run(leave()), thumbs.RunClosed)
     assert not is_running(pids(tmp_path)[0])
+
+
+def test_a_signal_handler_can_close_a_run_while_a_result_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    results = thumbs.run(URLS)
+    # Stands in for a handler that interrupts the thread at this place.
+    monkeypatch.setattr(results.counters, "add", lambda result: results.close())
+    closing = threading.Thread(target=lambda: list(results), daemon=True)
+    closing.start()
+    closing.join(20)
+    assert not closing.is_alive() and results.worker_pid is None
+
+
+def test_a_signal_handler_that_closes_a_run_as_the_wait_ends_ends_the_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    results = thumbs.run(URLS, delay=0.001)
+    wait = results._wait_for_results
+
+    def wait_and_close() -> None:
+        wait()
+        results.close()
+
+    monkeypatch.setattr(results, "_wait_for_results", wait_and_close)
+    with pytest.raises(thumbs.RunClosed):
+        next(results)
+    assert results.worker_pid is None

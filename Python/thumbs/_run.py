@@ -102,8 +102,8 @@ class Run(Iterator[Result], AsyncIterator[Result]):
         # One thread waits for results, with this lock; the others wait for the lock. A signal handler that closes the
         # run may interrupt the thread that has it.
         self._lock = threading.RLock()
-        self._taking = threading.Lock()
-        """Guards the end of `_ready` and the counters. An event loop cannot wait for the other lock."""
+        # Guards the counters. An event loop cannot wait for the other lock. A signal handler may interrupt this one, too.
+        self._taking = threading.RLock()
         self._is_waiting = self._has_ended = False
         self._closer: Optional[int] = None
         """The thread that closed the run before its end."""
@@ -203,9 +203,10 @@ class Run(Iterator[Result], AsyncIterator[Result]):
     def _take(self) -> Optional[Result]:
         """Returns a result that is ready; None if there is none."""
         with self._taking:
-            if not self._ready:
+            try:
+                result = self._ready.popleft()
+            except IndexError:
                 return None
-            result = self._ready.popleft()
             self.counters.add(result)
             return result
 
@@ -220,6 +221,9 @@ class Run(Iterator[Result], AsyncIterator[Result]):
             raise
         finally:
             self._is_waiting = False
+        if self._closer is not None and not self._has_ended:  # A signal handler closed the run as the wait ended.
+            self._end()
+            raise RunClosed(CLOSED)
 
     def _check_end(self) -> None:
         """Raises if another thread closed the run: to this one, it must not look complete."""
