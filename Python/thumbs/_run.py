@@ -102,7 +102,8 @@ class Run(Iterator[Result], AsyncIterator[Result]):
         # One thread waits for results, with this lock; the others wait for the lock. A signal handler that closes the
         # run may interrupt the thread that has it.
         self._lock = threading.RLock()
-        # Guards the counters. An event loop cannot wait for the other lock. A signal handler may interrupt this one, too.
+        # Guards the counters, because an event loop cannot wait for the other lock. A signal handler may interrupt the
+        # thread that has this one, too.
         self._taking = threading.RLock()
         self._is_waiting = self._has_ended = False
         self._closer: Optional[int] = None
