@@ -111,7 +111,7 @@ struct RemoteSharing: Sendable {
 
   /// Returns true if a source with this URL may be shared, as far as the URL shows.
   func allows(_ source: SourceURL) -> Bool {
-    [.http, .https].contains(source.scheme) && source.credentials == nil && (allowsPrivateSources || !source.isPrivate)
+    source.scheme.isWeb && source.credentials == nil && (allowsPrivateSources || !source.isPrivate)
   }
 
   /// Returns true if a response to a request for `source` may be shared.

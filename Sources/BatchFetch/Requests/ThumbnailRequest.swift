@@ -29,9 +29,8 @@ public struct ThumbnailRequest: Sendable {
   /// `bad_row`.
   public var headerFields: HTTPFields
   /// The URL of the page that shows the image, for the field `Referer` unless the request, the host or the
-  /// configuration has it. Unlike other
-  /// header fields, it is not a part of the key of the cache entry: requests that differ only in it share a download,
-  /// which has the page of the first. Default nil: none.
+  /// configuration has it. Unlike other header fields, it is not a part of the key of the cache entry: requests that
+  /// differ only in it share a download, which has the page of the first. Default nil: none.
   public var referer: String?
   /// The urgency of the request wherever it waits: to be looked up in the disk cache, downloaded and decoded. Can be
   /// changed later by ``ThumbnailToken/setPriority(_:)``. Default ``Priority/normal``.

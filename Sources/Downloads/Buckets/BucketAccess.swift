@@ -88,8 +88,7 @@ extension BucketAccess.Store {
     let domain = region.hasPrefix("cn-") ? "amazonaws.com.cn" : "amazonaws.com"
     let usual = scheme == .gs ? "https://storage.googleapis.com" : "https://s3.\(region).\(domain)"
     let server = try? SourceURL(endpoint ?? usual)
-    guard let server, [.http, .https].contains(server.scheme), server.credentials == nil, server.pathAndQuery == "/"
-    else {
+    guard let server, server.scheme.isWeb, server.credentials == nil, server.pathAndQuery == "/" else {
       throw FetchFailure(
         .badURL, "The endpoint of \(scheme.rawValue):// must be a URL such as https://host:9000, without a path.")
     }

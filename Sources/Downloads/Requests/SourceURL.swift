@@ -23,6 +23,8 @@ public struct SourceURL: Hashable, Sendable {
 
     /// True if no request is needed for the bytes.
     package var isLocal: Bool { self == .file || self == .data }
+    /// True for the web: http and https.
+    package var isWeb: Bool { self == .http || self == .https }
     /// True for an object in a bucket. See ``BucketAccess``.
     package var isBucket: Bool { self == .s3 || self == .gs }
   }

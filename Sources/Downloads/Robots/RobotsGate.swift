@@ -67,9 +67,7 @@ final class RobotsGate: Sendable {
   func check(
     _ source: SourceURL, userAgent: String?, addresses: AddressPolicy, _ verdict: @escaping Verdict
   ) {
-    guard !source.scheme.isLocal, !source.scheme.isBucket, source.pathAndQuery != RobotsFile.path else {
-      return verdict(nil)
-    }
+    guard source.scheme.isWeb, source.pathAndQuery != RobotsFile.path else { return verdict(nil) }
     let token = RobotsFile.productToken(ofUserAgent: userAgent)
     let key = Table.Key(scheme: source.scheme, host: source.host, productToken: token, addresses: addresses)
     let (waiter, now) = (Waiter(source: source, verdict: verdict), now())

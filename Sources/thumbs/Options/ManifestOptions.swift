@@ -127,7 +127,7 @@ struct ColumnOptions: ParsableArguments {
     help: ArgumentHelp(
       "Resolve relative URLs of the manifests against this one. (default: they fail with bad_url)", valueName: "url"),
     transform: { text in
-      guard let url = try? SourceURL(text), [.http, .https].contains(url.scheme) else {
+      guard let url = try? SourceURL(text), url.scheme.isWeb else {
         throw ValidationError("give an http or https URL, such as https://example.com/catalog/")
       }
       return url

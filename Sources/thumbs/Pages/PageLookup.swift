@@ -36,7 +36,7 @@ final class PageLookup: Lookup {
 
   func start() {
     guard let search, case .row(let row) = entry, let source = try? SourceURL(row.url),
-      [.http, .https].contains(source.scheme), !isImage(source)
+      source.scheme.isWeb, !isImage(source)
     else { return end([entry]) }
     request(source, accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", row, downloader) {
       [self] result in

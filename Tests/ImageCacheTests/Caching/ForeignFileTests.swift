@@ -49,6 +49,15 @@ struct ForeignFileTests {
   }
 
   @Test(
+    .enabled(if: geteuid() == 0, "Only root may give a directory away."),
+    arguments: [(65534, "nobody"), (12345, "12345")])
+  func `The error names the other user`(number: uid_t, name: String) throws {
+    #expect(chown(directory.path, number, number) == 0)
+    let error = #expect(throws: DiskCacheError.self) { try CacheInspector(directory: directory.path) }
+    #expect(error?.message.contains("another user (\(name))") == true)
+  }
+
+  @Test(
     .enabled(if: geteuid() == 0, "Only root may give a file away."),
     arguments: ["CURRENT", "LIMIT", "g000001", "g000001/cache.db", "g000001/cache.db-wal", "g000001/cache.db-shm"])
   func `A file of another user is not read`(name: String) throws {

@@ -108,8 +108,21 @@ extension CacheDirectory {
   func checkOwner() throws(DiskCacheError) {
     var status = stat()
     guard stat(path, &status) == 0, status.st_uid != geteuid() else { return }
-    let name = getpwuid(status.st_uid).map { String(cString: $0.pointee.pw_name) } ?? "\(status.st_uid)"
+    let name = Self.userName(status.st_uid) ?? "\(status.st_uid)"
     throw DiskCacheError(.io, "\(path) belongs to another user (\(name)), so it is not used.", isLasting: true)
+  }
+
+  /// Returns the name of a user; nil if the system has none for the number.
+  private static func userName(_ number: uid_t) -> String? {
+    // getpwuid returns memory that all threads of the program share.
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16_384) { buffer in
+      var entry = passwd()
+      var found: UnsafeMutablePointer<passwd>?
+      guard let texts = buffer.baseAddress, getpwuid_r(number, &entry, texts, buffer.count, &found) == 0 else {
+        return nil
+      }
+      return found.flatMap { String(validatingCString: $0.pointee.pw_name) }
+    }
   }
 
   /// Returns the size of a file in bytes; 0 if it does not exist. Must not open the file: closing a descriptor of the
