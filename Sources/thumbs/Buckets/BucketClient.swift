@@ -174,23 +174,26 @@ extension BucketClient {
   static func wait<Value: Sendable>(
     _ body: (@escaping @Sendable (Result<Value, FetchFailure>) -> Void) -> Void
   ) throws(FetchFailure) -> Value {
-    let answer = Answer<Value>()
-    body { answer.end($0) }
-    return try answer.value()
+    try Answer(body).value()
   }
 
-  /// A result that a thread waits for.
-  private final class Answer<Value: Sendable>: Sendable {
+  /// The result of a request that was sent, for a thread that waits for it later.
+  final class Answer<Value: Sendable>: Sendable {
     private let done = DispatchSemaphore(value: 0)
     private let result = Mutex<Result<Value, FetchFailure>>(.failure(.cancelled))
 
-    func end(_ result: Result<Value, FetchFailure>) {
-      self.result.withLock { $0 = result }
-      done.signal()
+    /// Calls `body`, which sends the request and calls its argument exactly once.
+    init(_ body: (@escaping @Sendable (Result<Value, FetchFailure>) -> Void) -> Void) {
+      body { [self] result in
+        self.result.withLock { $0 = result }
+        done.signal()
+      }
     }
 
+    /// Waits for the result; a later call has it at once.
     func value() throws(FetchFailure) -> Value {
       done.wait()
+      done.signal()
       return try result.withLock { $0 }.get()
     }
   }

@@ -129,7 +129,10 @@ final class ReportCopy: Sendable {
 extension BucketClient {
   /// Stores the file at `path`, if it exists, at `url`.
   fileprivate func store(fileAt path: String, _ mediaType: String, to url: String) throws(OutputError) {
-    guard let data = FileManager.default.contents(atPath: path) else { return }
+    guard FileManager.default.fileExists(atPath: path) else { return }
+    guard let data = FileManager.default.contents(atPath: path) else {
+      throw OutputError(.write, url, .system(errno))
+    }
     let bytes = [UInt8](data)
     let object = Object(bytes: bytes, mediaType: mediaType, label: ObjectLabel(of: bytes).text)
     do throws(FetchFailure) {

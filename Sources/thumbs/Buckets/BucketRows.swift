@@ -1,6 +1,4 @@
 import BatchFetch
-import Dispatch
-import Synchronization
 
 /// The images in a folder of a bucket, in the order of the bytes of their keys. An object counts by its name: one with
 /// another extension than that of an image is left out, and so is an empty one.
@@ -11,7 +9,7 @@ struct BucketRows: RowSource {
   private let output: BucketFolder?
   private var items: ArraySlice<BucketPage.Item> = []
   /// The request of the next page; nil after the last one.
-  private var page: PageRequest?
+  private var page: BucketClient.Answer<BucketPage>?
   private var leftOut = 0
 
   /// Requests the first page of `folder`, from which `scope` leaves out the output.
@@ -23,7 +21,7 @@ struct BucketRows: RowSource {
       throw InputError("\(folder)/", "is the output folder, too; choose another one with --output")
     }
     output = scope.output.flatMap { BucketFolder($0) }.flatMap { folder.contains($0) ? $0 : nil }
-    page = PageRequest(folder, client, after: nil)
+    request(after: nil)
   }
 
   var found: String { "there are no images in this folder" }
@@ -36,11 +34,17 @@ struct BucketRows: RowSource {
       guard let page else { return nil }
       let loaded = try load(page)
       items = loaded.items[...]
-      self.page = loaded.next.map { PageRequest(folder, client, after: $0) }
+      self.page = nil
+      if let token = loaded.next { request(after: token) }
     }
   }
 
-  private func load(_ page: PageRequest) throws(InputError) -> BucketPage {
+  /// Requests a page, before somebody waits for it.
+  private mutating func request(after token: String?) {
+    page = BucketClient.Answer { [folder, client] in client.list(folder, after: token, completion: $0) }
+  }
+
+  private func load(_ page: BucketClient.Answer<BucketPage>) throws(InputError) -> BucketPage {
     do throws(FetchFailure) {
       return try page.value()
     } catch {
@@ -64,26 +68,5 @@ struct BucketRows: RowSource {
     guard leftOut > 0 else { return nil }
     let objects = leftOut == 1 ? "1 object whose extension is" : "\(leftOut) objects whose extensions are"
     return "In \(name), \(objects) not that of an image \(leftOut == 1 ? "was" : "were") left out."
-  }
-}
-
-/// The request of one page, which is sent before somebody waits for it.
-private final class PageRequest: Sendable {
-  private let result = Mutex<Result<BucketPage, FetchFailure>?>(nil)
-  private let done = DispatchSemaphore(value: 0)
-
-  init(_ folder: BucketFolder, _ client: BucketClient, after token: String?) {
-    client.list(folder, after: token) { [self] result in
-      self.result.withLock { $0 = result }
-      done.signal()
-    }
-  }
-
-  /// Waits for the page.
-  func value() throws(FetchFailure) -> BucketPage {
-    done.wait()
-    // Another call does not wait.
-    done.signal()
-    return try (result.withLock { $0 } ?? .failure(.cancelled)).get()
   }
 }

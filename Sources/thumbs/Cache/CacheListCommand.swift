@@ -34,34 +34,63 @@ struct CacheListCommand: ParsableCommand {
   func run() throws {
     try reportingCacheErrors {
       let inspector = try CacheInspector(directory: try cache.directory())
-      let now = Date()
-      var (count, bytes, selection) = (0, 0, HostSelection())
-      var (kept, hosts): ([ListedSource], [String: HostRecord]) = ([], [:])
-      if !byHost { printHead() }
-      let unusable = try inspector.forEachSource { source in
-        guard filter.matches(source, at: now, &selection) else { return }
-        count += 1
-        bytes += source.bytes
-        if byHost {
-          hosts[source.host, default: HostRecord(host: source.host)].add(source)
-        } else if sort != nil {
-          kept.append(source)
-        } else {
-          try printRow(Record(source, url: url(of: source), now: now), isFirst: count == 1)
-        }
+      let listed = byHost ? try listHosts(in: inspector) : try listSources(in: inspector)
+      if formats.chosen == .table, listed.count > 0 {
+        print("\(CacheText.sources(listed.count)), \(CacheText.size(listed.bytes))")
       }
-      if byHost { try printHosts(hosts.values.sorted(by: sort ?? .size)) }
-      for (index, source) in kept.sorted(by: sort ?? .size).enumerated() {
-        try printRow(Record(source, url: url(of: source), now: now), isFirst: index == 0)
-      }
-      if formats.chosen == .json, !byHost { print(count == 0 ? "[]" : "\n]") }
-      if formats.chosen == .table, count > 0 { print("\(CacheText.sources(count)), \(CacheText.size(bytes))") }
-      if count == 0 { filter.explain(selection) }
-      guard unusable == 0 else {
-        printToStandardError("thumbs cache: Skipped \(unusable.grouped) damaged sources.")
+      if listed.count == 0 { filter.explain(listed.selection) }
+      guard listed.unusable == 0 else {
+        printToStandardError("thumbs cache: Skipped \(listed.unusable.grouped) damaged sources.")
         throw ExitCode(1)
       }
     }
+  }
+
+  /// The totals of a list.
+  private struct Listed {
+    var (count, bytes, unusable) = (0, 0, 0)
+    var selection = HostSelection()
+  }
+
+  /// Calls `body` with each source that matches the filters, in the order of their keys.
+  private func forEachMatch(
+    in inspector: CacheInspector, at now: Date, _ body: (ListedSource) throws -> Void
+  ) throws -> Listed {
+    var listed = Listed()
+    listed.unusable = try inspector.forEachSource { source in
+      guard filter.matches(source, at: now, &listed.selection) else { return }
+      listed.count += 1
+      listed.bytes += source.bytes
+      try body(source)
+    }
+    return listed
+  }
+
+  /// Prints a line per source. Only sorted ones are kept in memory.
+  private func listSources(in inspector: CacheInspector) throws -> Listed {
+    let now = Date()
+    var (isFirst, kept): (Bool, [ListedSource]) = (true, [])
+    func printNext(_ source: ListedSource) throws {
+      try printRow(Record(source, url: url(of: source), now: now), isFirst: isFirst)
+      isFirst = false
+    }
+    printHead()
+    let listed = try forEachMatch(in: inspector, at: now) { source in
+      if sort == nil { try printNext(source) } else { kept.append(source) }
+    }
+    if let sort { for source in kept.sorted(by: sort) { try printNext(source) } }
+    if formats.chosen == .json { print(isFirst ? "[]" : "\n]") }
+    return listed
+  }
+
+  /// Prints a line per host.
+  private func listHosts(in inspector: CacheInspector) throws -> Listed {
+    var hosts: [String: HostRecord] = [:]
+    let listed = try forEachMatch(in: inspector, at: Date()) { source in
+      hosts[source.host, default: HostRecord(host: source.host)].add(source)
+    }
+    try printHosts(hosts.values.sorted(by: .host).sorted(by: sort ?? .size))
+    return listed
   }
 
   private func printHosts(_ hosts: [HostRecord]) throws {
@@ -152,25 +181,30 @@ private struct HostRecord: Encodable {
   }
 }
 
-extension Sequence<HostRecord> {
-  fileprivate func sorted(by order: CacheListCommand.Order) -> [HostRecord] {
-    sorted { a, b in
-      switch order {
-      case .size: (b.bytes, a.host) < (a.bytes, b.host)
-      case .used: (b.lastUsed, a.host) < (a.lastUsed, b.host)
-      case .host: a.host < b.host
-      }
-    }
-  }
+/// An entry of the list.
+private protocol Entry {
+  var bytes: Int { get }
+  var lastUsed: Date { get }
+  /// The host, and the place within it.
+  var place: (host: String, url: String) { get }
 }
 
-extension Sequence<ListedSource> {
-  fileprivate func sorted(by order: CacheListCommand.Order) -> [ListedSource] {
+extension HostRecord: Entry {
+  var place: (host: String, url: String) { (host, "") }
+}
+
+extension ListedSource: Entry {
+  fileprivate var place: (host: String, url: String) { (host, source.url) }
+}
+
+extension Sequence where Element: Entry {
+  /// Returns the entries in `order`. Those that are alike stay in their order.
+  fileprivate func sorted(by order: CacheListCommand.Order) -> [Element] {
     sorted { a, b in
       switch order {
-      case .size: (b.bytes, a.key) < (a.bytes, b.key)
-      case .used: (b.lastUsed, a.key) < (a.lastUsed, b.key)
-      case .host: (a.host, a.source.url) < (b.host, b.source.url)
+      case .size: a.bytes > b.bytes
+      case .used: a.lastUsed > b.lastUsed
+      case .host: a.place < b.place
       }
     }
   }
