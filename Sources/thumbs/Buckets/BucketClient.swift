@@ -87,7 +87,7 @@ final class BucketClient: Sendable {
   /// Ends all requests.
   func cancel() { downloader.cancelAll() }
 
-  /// Reads the object at `url`; nil if there is none.
+  /// Reads the object at `url`; nil if it does not exist.
   func read(_ url: String, completion: @escaping @Sendable (Result<Object?, FetchFailure>) -> Void) {
     send(url, Self.found, completion: completion) { _ in
     } value: { download in

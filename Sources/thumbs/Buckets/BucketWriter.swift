@@ -96,7 +96,7 @@ final class BucketWriter: ThumbnailOutput {
 /// The label of an object: the digest of its bytes, and perhaps the label of the thumbnail.
 struct ObjectLabel: Hashable, Sendable {
   let digest: String
-  /// The text of an ``OutputLabel``; empty if there is none.
+  /// The text of an ``OutputLabel``; empty for a file that is no thumbnail.
   private let source: Substring
 
   /// Reads the value of a header field; nil for anything else.

@@ -7,8 +7,8 @@ struct CacheLimitCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "limit", abstract: "Show or set the size limit of the cache.",
     discussion: """
-      The limit is stored in the cache, which is made if there is none. Running processes apply it from their next \
-      write on. A run with a --cache-size applies the lower of the two.
+      The limit is stored in the cache; before the first run, an empty cache is made for it. Running processes apply \
+      the limit from their next write on. A run with a --cache-size applies the lower of the two.
 
       Examples:
         thumbs cache limit

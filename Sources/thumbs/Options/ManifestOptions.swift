@@ -73,8 +73,8 @@ struct ManifestOptions: ParsableArguments {
   /// Returns the inputs of the command line: its arguments and then the files of `--input-file`, or else `apps.plist`
   /// in the working directory.
   ///
-  /// - Throws: A `ValidationError` if there is none, if the first argument does not exist and looks like a misspelled
-  ///   subcommand, or if an input does not exist and looks like a URL that is wrong or in the wrong place.
+  /// - Throws: A `ValidationError` if there is no manifest, if the first argument does not exist and looks like a
+  ///   misspelled subcommand, or if an input does not exist and looks like a URL that is wrong or in the wrong place.
   func inputs(fileExists: (String) -> Bool) throws -> [ManifestInput] {
     guard !manifests.isEmpty || !inputFiles.isEmpty else {
       guard fileExists(Self.defaultPath) else {

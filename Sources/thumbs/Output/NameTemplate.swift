@@ -307,13 +307,13 @@ struct SourceURLParts: Hashable, Sendable {
     return (try? SourceURL(url))?.description ?? url
   }
 
-  /// The host and its port, without user and password; empty if there is none.
+  /// The host and its port, without user and password; empty for a URL without a host.
   var server: Substring {
     let at = authority.utf8.lastIndex(of: UInt8(ascii: "@"))
     return at.map { authority[authority.utf8.index(after: $0)...] } ?? authority
   }
 
-  /// The host, without user, password and port; empty if there is none.
+  /// The host, without user, password and port; empty for a URL without one.
   var host: String {
     let host = server
     if host.utf8.first == UInt8(ascii: "[") { return String(host.dropFirst().prefix { $0 != "]" }) }

@@ -48,7 +48,7 @@ struct WebPage: Sendable {
   private(set) var manifest: String?
 
   private var (openGraph, cards, links, items) = ([String](), [String](), [String](), [String]())
-  /// The candidates of the `source` elements so far, inside a `picture` element; nil outside of one.
+  /// The candidates of the `source` elements so far, if a `picture` element is open; nil otherwise.
   private var sources: [[Candidate]]?
 
   /// The maximum number of images and icons of a page.
