@@ -7,6 +7,8 @@ let package = Package(
     .library(name: "Downloads", targets: ["Downloads"]),
     .library(name: "ImageCache", targets: ["ImageCache"]),
     .library(name: "BatchFetch", targets: ["BatchFetch"]),
+    // A stub transport and a clock for the tests of programs that use the libraries.
+    .library(name: "DownloadsTesting", targets: ["DownloadsTesting"]),
     .executable(name: "thumbs", targets: ["thumbs"]),
     // The program that the libraries start for AVIF, HEIC, JPEG XL, SVG and TIFF.
     .executable(name: "thumbs-decode", targets: ["thumbs-decode"]),
@@ -57,6 +59,7 @@ let package = Package(
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ]),
+    .target(name: "DownloadsTesting", dependencies: ["Downloads"]),
     .target(
       name: "CImage",
       dependencies: ["CJPEG", "CPNG", .target(name: "CWebP", condition: .when(traits: ["WebP"])), "CDeflate", "CLCMS"]),
@@ -104,7 +107,9 @@ let package = Package(
     .target(name: "TestSupport", dependencies: ["ImageCache", "CImage", "CDeflate"], path: "Tests/TestSupport"),
     .target(
       name: "DownloadSupport",
-      dependencies: ["Downloads", "TestSupport", .product(name: "HTTPTypes", package: "swift-http-types")],
+      dependencies: [
+        "Downloads", "DownloadsTesting", "TestSupport", .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
       path: "Tests/DownloadSupport"),
     .target(name: "CPowerLoss", path: "Tests/PowerLoss"),
     // A decoder that does what its image says, to try the sandbox.

@@ -21,7 +21,7 @@ let package = Package(
     .executableTarget(name: "PackageDownloader", dependencies: [.product(name: "Downloads", package: "thumbs")]),
     .testTarget(
       name: "StubTransportTests",
-      dependencies: ["ScrollingTable", .product(name: "HTTPTypes", package: "swift-http-types")] + libraries),
+      dependencies: ["ScrollingTable", .product(name: "DownloadsTesting", package: "thumbs")] + libraries),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -3,6 +3,7 @@ import DownloadSupport
 import Foundation
 import HTTPTypes
 import ImageCache
+import Synchronization
 import TestSupport
 import Testing
 
@@ -54,6 +55,103 @@ import Testing
     let priorities = Priority.allCases
 
     #expect(priorities == [Priority.low, .normal, .high] && priorities.sorted() == priorities)
+  }
+
+  // MARK: Examples that run over a stub transport
+
+  private let image = SampleImage.png(width: 8, height: 8)
+
+  @Test func `The example of StubTransport gets the thumbnail of a canned image`() async throws {
+    let transport = StubTransport(["https://images.example/a.png": .response(body: image)])
+    let pipeline = ThumbnailPipeline(.init(cacheDirectory: nil), transport: transport)
+    let set = try await pipeline.thumbnails(for: ThumbnailRequest(url: "https://images.example/a.png", size: 64))
+
+    #expect(set.thumbnails[0].data.count == set.thumbnails[0].bytes.count)
+    #expect(set[ThumbnailSpec(width: 64)] == set.thumbnails[0] && set[ThumbnailSpec(width: 65)] == nil)
+    let failure = await #expect(throws: FetchFailure.self) {
+      try await pipeline.thumbnails(for: ThumbnailRequest(url: "https://me:secret@images.example/b.png", size: 64))
+    }
+    #expect(failure?.code == .http(404) && failure?.url == "https://***@images.example/b.png")
+  }
+
+  @Test func `The test of the example of StubTransport plays the server`() async throws {
+    let request = try DownloadRequest(url: "https://images.example/a.png")
+
+    let transport = StubTransport()
+    async let download = Downloader(transport: transport).download(request)
+    let transfer = await transport.nextTransfer()
+    transfer?.respond(length: 2)
+    transfer?.send([1, 2])
+    transfer?.end()
+    print(try await download.body)
+
+    #expect(transport.requests.map(\.source.description) == ["https://images.example/a.png"])
+  }
+
+  @Test func `The example of ManualClock moves the clock of a downloader`() {
+    let clock = ManualClock()
+    var configuration = Downloader.Configuration()
+    configuration.clock = clock
+    clock.advance(by: .seconds(60))
+
+    #expect(ManualClock.Instant.self == type(of: clock.now) && clock.minimumResolution == .zero)
+  }
+
+  private actor Album {
+    var cover: Thumbnail?
+    var bodies: [[UInt8]?] = []
+  }
+
+  @Test func `The examples for actors change their state`() async throws {
+    let transport = StubTransport { [image] _ in .response(body: image) }
+    let pipeline = ThumbnailPipeline(.init(cacheDirectory: nil), transport: transport)
+    let (album, request) = (Album(), ThumbnailRequest(url: "https://images.example/a.png", size: 4))
+    let (library, downloader) = (album, pipeline.downloader)
+
+    pipeline.load(request, isolation: album) { album, outcome in
+      album.cover = try? outcome.get().thumbnails[0]
+    }
+    while await album.cover == nil { await Task.yield() }
+    do {
+      let request = try DownloadRequest(url: "https://images.example/b.png")
+      downloader.download(request, isolation: library) { library, result in
+        library.bodies.append(try? result.get().body)
+      }
+    }
+    while await album.bodies.isEmpty { await Task.yield() }
+
+    #expect(await album.bodies == [image])
+  }
+
+  @Test func `The examples of tokens and batches change priorities`() async throws {
+    let transport = StubTransport { [image] _ in .response(body: image) }
+    let pipeline = ThumbnailPipeline(.init(cacheDirectory: nil), transport: transport)
+    let request = ThumbnailRequest(url: "https://images.example/a.png", size: 4)
+    let requests = [request]
+
+    let urgency = Mutex<ThumbnailToken?>(nil)
+    async let set = pipeline.thumbnails(for: request, token: { token in urgency.withLock { $0 = token } })
+    urgency.withLock { $0?.setPriority(.high) }
+    print(try await set.thumbnails.count)
+
+    let run = Batch(requests, over: pipeline).start { item in print(item.outcome) }
+    run.setPriority(.low)
+    run.cancel()
+    await run.group.finished()
+  }
+
+  @Test func `The example of a download operation writes a file`() async throws {
+    let directory = try TemporaryDirectory()
+    let downloader = Downloader(transport: StubTransport { [image] _ in .response(body: image) })
+    let (file, digest) = (URL(filePath: directory.path("a.png")), BodyDigest(of: image))
+    let request = try DownloadRequest(url: "https://images.example/a.png")
+
+    let operation = DownloadOperation(request, to: file, expecting: ExpectedFile(digest: digest), over: downloader)
+    queue.addOperation(operation)
+
+    await withCheckedContinuation { done in queue.addBarrierBlock { done.resume() } }
+    #expect(try operation.result?.get().file?.digest == digest)
+    #expect(try [UInt8](Data(contentsOf: file)) == image)
   }
 
   // MARK: Examples that run over a scripted transport

@@ -84,10 +84,7 @@ package final class ScriptedExchange: Transfer {
         case .head(let status, let fields):
           try receiver.receive(
             head: TransferHead(response: HTTPResponse(status: .init(code: status), headerFields: fields)))
-        case .bytes(let bytes):
-          try bytes.withUnsafeBytes { bytes in
-            Result { () throws(FetchFailure) in try receiver.receive(bytes: bytes) }
-          }.get()
+        case .bytes(let bytes): try receiver.receive(bytes)
         case .fail(let code): end(FetchFailure(code, "The script fails here."))
         case .end: end(nil)
         case .hold: return

@@ -134,7 +134,7 @@ public struct Batch<Elements: Sequence & Sendable>: Sendable where Elements.Elem
       return { item, acknowledge in each(item, prepared, acknowledge) }
     }
     engine.start(completion: completion)
-    return BatchRun(group: engine.group) { engine.cancel() }
+    return BatchRun(engine)
   }
 }
 
@@ -230,19 +230,34 @@ extension Batch {
 }
 
 /// A running batch.
+///
+/// ```swift
+/// let run = Batch(requests, over: pipeline).start { item in print(item.outcome) }
+/// run.setPriority(.low)
+/// run.cancel()
+/// ```
 public struct BatchRun: Sendable {
-  /// A group that is empty once every outcome has been delivered; the completion follows.
-  public let group: CompletionGroup
-  private let onCancel: @Sendable () -> Void
+  private let engine: BatchEngine
 
-  init(group: DispatchGroup, cancel: @escaping @Sendable () -> Void) {
-    self.group = CompletionGroup(group)
-    onCancel = cancel
-  }
+  init(_ engine: BatchEngine) { self.engine = engine }
+
+  /// A group that is empty once every outcome has been delivered; the completion follows.
+  public var group: CompletionGroup { CompletionGroup(engine.group) }
 
   /// Stops pulling elements, and cancels those in flight, except for work that other callers need. Every element that
   /// has begun still gets its outcome, and then the completion is called.
-  public func cancel() { onCancel() }
+  public func cancel() { engine.cancel() }
+
+  /// Changes the priority of all requests of the batch, those that have not begun included. It takes the place of
+  /// ``ThumbnailRequest/priority``.
+  public func setPriority(_ priority: Priority) { engine.setPriority(priority) }
+
+  /// Pauses the downloads of the batch, those that have not begun included, as ``ThumbnailToken/pause()`` does for one
+  /// request: what is in the cache is served nevertheless. Elements are pulled until the window is full.
+  public func pause() { engine.setPaused(true) }
+
+  /// Resumes the downloads of the batch.
+  public func resume() { engine.setPaused(false) }
 }
 
 /// Passes the items of a running batch to one reader. It holds one window of items at most, because an item is

@@ -18,6 +18,10 @@ final class BatchEngine: Sendable {
     var isDelivering = false
     /// The parked elements that begin after the delivery.
     var next: [PendingElement] = []
+    /// The priority of all elements; nil for those of their requests.
+    var priority: Priority?
+    /// True if the downloads of all elements are paused.
+    var isPaused = false
   }
 
   /// An outcome whose files are written.
@@ -87,6 +91,30 @@ final class BatchEngine: Sendable {
     }
   }
 
+  func setPriority(_ priority: Priority) {
+    state.withLock { $0.priority = priority }
+    passOn({ $0.priority }) { caller, priority in if let priority { caller.setPriority(priority) } }
+  }
+
+  func setPaused(_ isPaused: Bool) {
+    state.withLock { $0.isPaused = isPaused }
+    passOn({ $0.isPaused }) { caller, isPaused in caller.slot.setPaused(isPaused) }
+  }
+
+  /// Passes a value of the state on to the callers in flight. Thread A may pass on an older value after thread B has
+  /// passed on a newer one. Then A looks again, finds the newer one and passes that on.
+  private func passOn<Value: Equatable & Sendable>(
+    _ value: (State) -> Value, to change: (Caller<ThumbnailSet>, Value) -> Void
+  ) {
+    var known: Value?
+    while true {
+      let (latest, callers) = state.withLock { (value($0), Array($0.callers.values)) }
+      if latest == known { return }
+      for caller in callers { change(caller.caller, latest) }
+      known = latest
+    }
+  }
+
   private var summary: BatchSummary {
     state.withLock { state in
       BatchSummary(
@@ -140,9 +168,12 @@ final class BatchEngine: Sendable {
     let caller = pipeline.makeCaller(pending.request, on: .sameThread, progress: progress(of: element.index)) {
       [self] in finish(element, host: host, $0)
     }
-    // The caller is in `callers` before it starts, so that no cancellation misses it.
+    // The caller is in `callers` before it starts, so that no cancellation and no change misses it. A pause is set
+    // under the lock: if thread B resumed after this thread A had read the pause, A would pause the caller for good.
     let isCancelled = state.withLock { state in
       state.callers[element.index] = caller
+      if let priority = state.priority { caller.caller.setPriority(priority) }
+      if state.isPaused { caller.caller.slot.setPaused(true) }
       return state.batch.isCancelled
     }
     // If the epochs differ, `cancelAll()` of the pipeline was called while the element was parked.

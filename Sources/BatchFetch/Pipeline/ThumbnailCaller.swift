@@ -41,7 +41,7 @@ final class ThumbnailCaller: Sendable {
   func start(after milestones: [Milestone]) {
     guard !caller.slot.isCancelled else { return }
     if let timeout = request.timeout {
-      caller.limitTime(to: timeout, after: context.after) { [weak self] in self?.earlierAttempts ?? 0 }
+      caller.limitTime(to: timeout, after: context.after) { [weak self] in self?.describe(&$0) }
     }
     guard !milestones.isEmpty else { return tryNextURL() }
     caller.wait(for: milestones, on: context.callbacks) { [self] in tryNextURL() }
@@ -80,7 +80,7 @@ final class ThumbnailCaller: Sendable {
     caller.slot.run { demand in
       var request = request
       if index > 0 {
-        request.url = request.mirrors[index - 1]
+        request.url = url(index)
         // A mirror that failed must not fail the next one by its cache entry.
         request.cacheKey = nil
       }
@@ -97,10 +97,13 @@ final class ThumbnailCaller: Sendable {
     }
   }
 
+  /// The URL of the request, or one of its mirrors.
+  private func url(_ index: Int) -> String { index == 0 ? request.url : request.mirrors[index - 1] }
+
   /// Returns true if another URL is left.
   private func record(_ failure: FetchFailure) -> Bool {
     state.withLock { state in
-      state.failures.append(failure)
+      state.failures.append(failure.about(url(state.tried - 1)))
       return state.tried <= request.mirrors.count
     }
   }
@@ -111,8 +114,7 @@ final class ThumbnailCaller: Sendable {
     guard tried > 1 else { return set }
     var set = set
     set.attempts += earlierAttempts
-    let url = request.mirrors[tried - 2]
-    set.finalURL = set.finalURL ?? (try? SourceURL(url))?.description
+    set.finalURL = set.finalURL ?? (try? SourceURL(url(tried - 1)))?.description
     return set
   }
 
@@ -124,7 +126,16 @@ final class ThumbnailCaller: Sendable {
     var verdict = failures.first { $0.code.isRetryable } ?? failures.last ?? .cancelled
     if caller.slot.isCancelled || failures.last?.code == .cancelled { verdict = .cancelled }
     verdict.attempts = failures.reduce(0) { $0 + $1.attempts }
+    if failures.count > 1, verdict.code != .cancelled { verdict.candidates = failures }
     return verdict
+  }
+
+  /// Adds what is known at the deadline to the failure of a request.
+  private func describe(_ failure: inout FetchFailure) {
+    let (tried, failures) = state.withLock { ($0.tried, $0.failures) }
+    failure = failure.about(url(max(0, tried - 1)))
+    failure.attempts = earlierAttempts
+    if !failures.isEmpty { failure.candidates = failures + [failure] }
   }
 }
 

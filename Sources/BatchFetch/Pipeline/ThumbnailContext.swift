@@ -122,9 +122,9 @@ final class ThumbnailContext: Sendable {
 
   /// Returns the renderer of requests with these options.
   func renderer(for options: RequestOptions) -> Renderer {
-    guard let maxPixels = options.maxPixels else { return renderer }
     var renderer = renderer
-    renderer.maxPixels = maxPixels
+    renderer.maxPixels = options.maxPixels ?? renderer.maxPixels
+    renderer.process = options.process
     return renderer
   }
 }
@@ -142,14 +142,15 @@ extension HTTPFields {
 // Decisions without a job: the validity of a request, its key, and an outcome that is in memory.
 extension ThumbnailContext {
   /// Returns everything besides the URL that decides which bytes are received, and which colors they stand for. The
-  /// first words of the lines of the transport, the inks, the modifier and the rule for IP addresses have no colon, so
-  /// that they are never taken for header fields.
+  /// first words of the lines of the transport, the inks, the process, the modifier and the rule for IP addresses have
+  /// no colon, so that they are never taken for header fields.
   func variant(_ request: ThumbnailRequest, _ source: SourceURL) -> String {
     let fields = request.variant(of: source, unusualFields: unusualFields(source.host))
     let configuration = transport.variant(of: source)
     let transported = configuration.isEmpty ? fields : "transport \(configuration)\n\(fields)"
     let colored = inks.isEmpty ? transported : "inks \(inks)\n\(transported)"
-    let modified = request.options.modifier.map { "modifier \(Self.line(for: $0.id))\n\(colored)" } ?? colored
+    let processed = request.options.process.map { "process \(Self.line(for: $0.id))\n\(colored)" } ?? colored
+    let modified = request.options.modifier.map { "modifier \(Self.line(for: $0.id))\n\(processed)" } ?? processed
     let addresses = unusualAddresses(request.options).map { Self.line(for: $0) } ?? addressLine
     return addresses.map { "addresses \($0)\n\(modified)" } ?? modified
   }

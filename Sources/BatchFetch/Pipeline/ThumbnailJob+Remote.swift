@@ -90,10 +90,12 @@ extension ThumbnailJob {
   }
 
   /// True if the response does not depend on the user: the request has no credentials in any form, no signature in its
-  /// URL that the key leaves out, no separate rule for IP addresses, no header fields that may be secret, and is sent
+  /// URL that the key leaves out, no code that changes pixels, no separate rule for IP addresses, no header fields that may be secret, and is sent
   /// to a server that is the same for every machine, and trusted in the same way.
   private var isForEveryone: Bool {
-    guard !identity.isChosen, options.modifier == nil, context.unusualAddresses(options) == nil else { return false }
+    guard !identity.isChosen, options.modifier == nil, options.process == nil,
+      context.unusualAddresses(options) == nil
+    else { return false }
     guard context.sharing.allows(source), context.transport.variant(of: source).isEmpty else { return false }
     return (headerFields + context.usualFields(source.host)).allSatisfy { Self.sharedFields.contains($0.name) }
   }

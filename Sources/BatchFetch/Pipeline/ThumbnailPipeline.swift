@@ -89,9 +89,29 @@ public final class ThumbnailPipeline: Sendable {
 
   /// Returns the thumbnails of one request.
   ///
+  /// ```swift
+  /// let urgency = Mutex<ThumbnailToken?>(nil)
+  /// async let set = pipeline.thumbnails(for: request, token: { token in urgency.withLock { $0 = token } })
+  /// urgency.withLock { $0?.setPriority(.high) }
+  /// print(try await set.thumbnails.count)
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - request: the image and the sizes.
+  ///   - progress: the stream that receives the progress of the download, if there is one. It is finished when the
+  ///     request ends. Default nil: none.
+  ///   - token: receives the token of the request before it ends, for a priority that changes. Default: nothing.
   /// - Throws: the failure; `cancelled` if the task is canceled.
-  public func thumbnails(for request: ThumbnailRequest) async throws(FetchFailure) -> ThumbnailSet {
-    try await CancellableCall.result { completion in WorkHandle(load(request, completion: completion)) }.get()
+  public func thumbnails(
+    for request: ThumbnailRequest, progress: AsyncStream<DownloadProgress>.Continuation? = nil,
+    token: (ThumbnailToken) -> Void = { _ in }
+  ) async throws(FetchFailure) -> ThumbnailSet {
+    defer { progress?.finish() }
+    return try await CancellableCall.result { completion in
+      let started = load(request, progress: progress.handler, completion: completion)
+      token(started)
+      return WorkHandle(started)
+    }.get()
   }
 
   /// Cancels all requests, including those that wait for milestones and those of batches. Each completion gets
@@ -184,6 +204,35 @@ extension ThumbnailPipeline {
   ) -> ThumbnailToken {
     load(
       request, on: .main, progress: MainHandler.calling(ifAny: progress), completion: MainHandler.calling(completion))
+  }
+}
+
+// MARK: Actors
+
+extension ThumbnailPipeline {
+  /// Requests thumbnails for code of an actor.
+  ///
+  /// ```swift
+  /// pipeline.load(request, isolation: album) { album, outcome in
+  ///   album.cover = try? outcome.get().thumbnails[0]
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - request: the image and the sizes.
+  ///   - actor: the actor on which the closures are called, one at a time. ``group`` does not wait for that.
+  ///   - progress: receives the progress of the download, if there is one, and never after `completion` was called.
+  ///     Default: none.
+  ///   - completion: called exactly once, never before this returns; with `cancelled` after
+  ///     ``ThumbnailToken/cancel()``.
+  @discardableResult
+  public func load<Isolation: Actor>(
+    _ request: ThumbnailRequest, isolation actor: Isolation,
+    progress: (@Sendable (isolated Isolation, DownloadProgress) -> Void)? = nil,
+    completion: @escaping @Sendable (isolated Isolation, Result<ThumbnailSet, FetchFailure>) -> Void
+  ) -> ThumbnailToken {
+    let calls = ActorCalls(on: actor)
+    return load(request, progress: calls.calling(ifAny: progress), completion: calls.callingLast(completion))
   }
 }
 

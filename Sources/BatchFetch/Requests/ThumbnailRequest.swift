@@ -65,6 +65,11 @@ public struct ThumbnailRequest: Sendable {
     self.priority = priority
   }
 
+  /// Creates a request for thumbnails that fit in squares of `sizes` pixels, in their order.
+  public init(url: String, sizes: [Int], headerFields: HTTPFields = [:], priority: Priority = .normal) {
+    self.init(url: url, specs: sizes.map { ThumbnailSpec(width: $0) }, headerFields: headerFields, priority: priority)
+  }
+
   /// Creates a request for one thumbnail that fits in a square of `size` pixels.
   public init(url: String, size: Int, headerFields: HTTPFields = [:], priority: Priority = .normal) {
     self.init(url: url, specs: [ThumbnailSpec(width: size)], headerFields: headerFields, priority: priority)
@@ -94,6 +99,11 @@ extension ThumbnailRequest {
     self.init(url: url.absoluteString, specs: specs, headerFields: headerFields, priority: priority)
   }
 
+  /// Creates a request for thumbnails that fit in squares of `sizes` pixels, in their order.
+  public init(url: URL, sizes: [Int], headerFields: HTTPFields = [:], priority: Priority = .normal) {
+    self.init(url: url.absoluteString, sizes: sizes, headerFields: headerFields, priority: priority)
+  }
+
   /// Creates a request for one thumbnail that fits in a square of `size` pixels.
   public init(url: URL, size: Int, headerFields: HTTPFields = [:], priority: Priority = .normal) {
     self.init(url: url.absoluteString, size: size, headerFields: headerFields, priority: priority)
@@ -103,8 +113,8 @@ extension ThumbnailRequest {
 /// The settings of one request that differ from those of its pipeline. Those that are nil do not differ.
 ///
 /// Requests for the same image with different options are served by the same cache entry, unless their rules for IP
-/// addresses or their modifiers differ. But each set of options has its own decode, and its own download unless only
-/// the cache mode differs.
+/// addresses, their modifiers or their pixel processes differ. But each set of options has its own decode, and its own
+/// download unless only the cache mode differs.
 ///
 /// ```swift
 /// var request = ThumbnailRequest(url: "https://images.example/a.jpg", size: 128)
@@ -130,6 +140,9 @@ public struct RequestOptions: Hashable, Sendable {
   /// Changes the request before each of its attempts. Its ``RequestModifier/id`` is part of the key of the cache entry.
   /// Default nil: none.
   public var modifier: RequestModifier?
+  /// Changes the pixels of each thumbnail before it is encoded. Its ``PixelProcess/id`` is part of the key of the cache
+  /// entry, which is not shared with other machines. Default nil: none.
+  public var process: PixelProcess?
 
   /// Creates options that do not differ from the settings of a pipeline.
   public init() {}

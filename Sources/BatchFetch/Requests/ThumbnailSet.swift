@@ -72,6 +72,16 @@ public struct ThumbnailSet: Sendable {
   }
 }
 
+extension ThumbnailSet {
+  /// The thumbnail of a spec; nil if the request did not have it.
+  public subscript(spec: ThumbnailSpec) -> Thumbnail? { thumbnails.first { $0.spec == spec } }
+}
+
+extension Thumbnail {
+  /// The ``bytes``, for the interfaces of Foundation.
+  public var data: Data { Data(bytes) }
+}
+
 /// The time that one request spent in each stage.
 public struct Timings: Hashable, Sendable {
   /// From the request to the first attempt, or to the cache hit.

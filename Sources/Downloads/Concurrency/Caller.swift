@@ -58,14 +58,16 @@ package final class Caller<Value: Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - after: runs a closure after a pause.
-  ///   - attempts: returns the number of attempts for the failure. Default: none.
+  ///   - describe: adds to the failure what is known by then. Default: nothing.
   package func limitTime(
     to limit: Duration, after: (Duration, @escaping @Sendable () -> Void) -> Task<Void, Never>,
-    attempts: @escaping @Sendable () -> Int = { 0 }
+    describe: @escaping @Sendable (inout FetchFailure) -> Void = { _ in }
   ) {
     deadline.set(to: limit, after: after) { [weak self] in
       guard let self else { return }
-      end(.failure(FetchFailure(pastDeadline: limit, attempts: attempts())))
+      var failure = FetchFailure(pastDeadline: limit)
+      describe(&failure)
+      end(.failure(failure))
       leave()
     }
   }

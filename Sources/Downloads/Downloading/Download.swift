@@ -117,7 +117,7 @@ extension DownloadProgress {
 
 extension Optional where Wrapped == AsyncStream<DownloadProgress>.Continuation {
   /// A closure that adds progress to the stream; nil if there is no stream.
-  var handler: DownloadProgress.Handler? {
+  package var handler: DownloadProgress.Handler? {
     guard let stream = self else { return nil }
     return { progress in stream.yield(progress) }
   }

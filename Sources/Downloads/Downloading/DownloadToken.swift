@@ -1,4 +1,4 @@
-internal import Foundation
+public import Foundation
 internal import Synchronization
 
 /// Controls one caller's part in a download that others may share. A token keeps the downloader and the outcome alive,
@@ -45,11 +45,28 @@ public struct DownloadToken: Sendable {
 extension DownloadToken {
   /// The outcome of a caller, once it is known.
   final class Outcome: Sendable {
-    private let state = Mutex<Result<Download, FetchFailure>?>(nil)
+    private struct State {
+      var url: String?
+      var result: Result<Download, FetchFailure>?
+    }
 
-    var result: Result<Download, FetchFailure>? {
-      get { state.withLock { $0 } }
-      set { state.withLock { $0 = newValue } }
+    private let state: Mutex<State>
+
+    /// - Parameter url: The URL of the request; nil if the request is not made yet.
+    init(of url: String?) { state = Mutex(State(url: url)) }
+
+    var result: Result<Download, FetchFailure>? { state.withLock { $0.result } }
+
+    /// Sets the URL of a request that is made late.
+    func begin(_ url: String) { state.withLock { $0.url = url } }
+
+    /// Sets the result, with the URL if it is a failure, and returns it.
+    func end(_ result: Result<Download, FetchFailure>) -> Result<Download, FetchFailure> {
+      state.withLock { state in
+        let result = result.mapError { $0.about(state.url) }
+        state.result = result
+        return result
+      }
     }
   }
 }
@@ -85,8 +102,37 @@ public final class DownloadOperation: FetchOperation<Download>, @unchecked Senda
     _ request: DownloadRequest, over downloader: Downloader, progress: DownloadProgress.Handler? = nil
   ) {
     super.init(priority: request.priority, progress: progress) { demand, progress, completion in
-      let token = downloader.makeToken(demand, progress: progress, completion: completion)
+      let token = downloader.makeToken(
+        demand, for: request.source.description, progress: progress, completion: completion)
       downloader.start(request, for: token.caller)
+      return WorkHandle(token)
+    }
+    name = request.source.description
+  }
+
+  /// Creates an operation that downloads the bytes of `request` into a file, as
+  /// ``Downloader/download(_:to:expecting:after:on:progress:completion:)`` does. It does nothing before its queue
+  /// starts it.
+  ///
+  /// ```swift
+  /// let operation = DownloadOperation(request, to: file, expecting: ExpectedFile(digest: digest), over: downloader)
+  /// queue.addOperation(operation)
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - request: the bytes to download.
+  ///   - file: the file. Its directory must exist.
+  ///   - expected: the content that it must have. Default: any.
+  ///   - downloader: downloads the bytes.
+  ///   - progress: receives progress, never after the operation has finished. Default: none.
+  public init(
+    _ request: DownloadRequest, to file: URL, expecting expected: ExpectedFile = ExpectedFile(),
+    over downloader: Downloader, progress: DownloadProgress.Handler? = nil
+  ) {
+    super.init(priority: request.priority, progress: progress) { demand, progress, completion in
+      let token = downloader.makeToken(
+        demand, for: request.source.description, progress: progress, completion: completion)
+      downloader.start(request, to: file, expecting: expected, after: [], for: token.caller)
       return WorkHandle(token)
     }
     name = request.source.description

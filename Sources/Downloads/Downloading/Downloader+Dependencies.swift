@@ -32,13 +32,14 @@ extension Downloader {
     after dependencies: [DownloadToken], on queue: DispatchQueue? = nil, progress: DownloadProgress.Handler? = nil,
     request: @escaping @Sendable (Outcomes) throws -> DownloadRequest, completion: @escaping Completion
   ) -> DownloadToken {
-    let token = makeToken(on: queue, progress: progress, completion: completion)
+    let token = makeToken(for: nil, on: queue, progress: progress, completion: completion)
     // The outcomes, not the tokens, which keep their downloaders alive: a downloader that is released cancels what is
     // paused, and must not be kept by those that wait for it.
-    let (caller, outcomes) = (token.caller, dependencies.map(\.outcome))
+    let (caller, outcome, outcomes) = (token.caller, token.outcome, dependencies.map(\.outcome))
     context.begin(caller, after: dependencies.map(\.finished), on: queue ?? context.callbacks) {
       [context] () throws(FetchFailure) in
       let made = try FetchFailure.catching { try request(outcomes.compactMap(\.result)) }
+      outcome.begin(made.source.description)
       caller.adopt(made.priority)
       if let timeout = made.timeout { caller.limitTime(to: timeout, after: context.after) }
       return made

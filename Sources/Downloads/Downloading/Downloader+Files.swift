@@ -37,7 +37,8 @@ extension Downloader {
     progress: DownloadProgress.Handler? = nil, completion: @escaping Completion
   ) -> DownloadToken {
     let token = makeToken(
-      Demand(priority: request.priority), on: queue, progress: progress, completion: completion)
+      Demand(priority: request.priority), for: request.source.description, on: queue, progress: progress,
+      completion: completion)
     start(request, to: file, expecting: expected, after: dependencies, for: token.caller)
     return token
   }
@@ -64,7 +65,8 @@ extension Downloader {
     }.get()
   }
 
-  private func start(
+  /// Joins the download of `request` into a file, at once or after everything that it waits for.
+  func start(
     _ request: DownloadRequest, to file: URL, expecting expected: ExpectedFile, after dependencies: [DownloadToken],
     for caller: Caller<Download>
   ) {

@@ -64,7 +64,8 @@ public final class Downloader: Sendable {
     progress: DownloadProgress.Handler? = nil, completion: @escaping Completion
   ) -> DownloadToken {
     let token = makeToken(
-      Demand(priority: request.priority), on: queue, progress: progress, completion: completion)
+      Demand(priority: request.priority), for: request.source.description, on: queue, progress: progress,
+      completion: completion)
     start(request, after: dependencies, for: token.caller)
     return token
   }
@@ -133,17 +134,17 @@ public final class Downloader: Sendable {
   ///
   /// - Parameters:
   ///   - demand: the demand that the caller begins with. Default: normal priority.
+  ///   - url: the URL for failures; nil if the request is not made yet.
   ///   - queue: where the closures are called. Default of nil: a queue of the downloader.
   func makeToken(
-    _ demand: Demand = Demand(), on queue: DispatchQueue? = nil, progress: DownloadProgress.Handler?,
-    completion: @escaping Completion
+    _ demand: Demand = Demand(), for url: String?, on queue: DispatchQueue? = nil,
+    progress: DownloadProgress.Handler?, completion: @escaping Completion
   ) -> DownloadToken {
-    let outcome = DownloadToken.Outcome()
+    let outcome = DownloadToken.Outcome(of: url)
     let caller = Caller(
       priority: demand.priority, in: context.room, on: .queue(queue ?? context.callbacks), progress: progress
     ) { result in
-      outcome.result = result
-      completion(result)
+      completion(outcome.end(result))
     }
     if demand.isPaused { caller.slot.setPaused(true) }
     return DownloadToken(caller: caller, outcome: outcome, downloader: self)
@@ -206,6 +207,36 @@ extension Downloader {
 
   /// The version of the library and the command, as sent in `User-Agent`.
   public static let version = "0.1.0"
+}
+
+// MARK: Actors
+
+extension Downloader {
+  /// Starts a download, or joins the one in flight, for code of an actor.
+  ///
+  /// ```swift
+  /// downloader.download(request, isolation: library) { library, result in
+  ///   library.bodies.append(try? result.get().body)
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - request: the bytes to download.
+  ///   - dependencies: downloads to wait for, as in ``download(_:after:on:progress:completion:)``. Default: none.
+  ///   - actor: the actor on which the closures are called, one at a time. ``group`` does not wait for that.
+  ///   - progress: receives progress, never after `completion` was called. Default: none.
+  ///   - completion: called exactly once; with `cancelled` after ``DownloadToken/cancel()``.
+  @discardableResult
+  public func download<Isolation: Actor>(
+    _ request: DownloadRequest, after dependencies: [DownloadToken] = [], isolation actor: Isolation,
+    progress: (@Sendable (isolated Isolation, DownloadProgress) -> Void)? = nil,
+    completion: @escaping @Sendable (isolated Isolation, Result<Download, FetchFailure>) -> Void
+  ) -> DownloadToken {
+    let calls = ActorCalls(on: actor)
+    return download(
+      request, after: dependencies, progress: calls.calling(ifAny: progress),
+      completion: calls.callingLast(completion))
+  }
 }
 
 // MARK: Main actor

@@ -7,6 +7,12 @@ public struct FetchFailure: Error, Hashable, Sendable {
   public var code: FailureCode
   /// One sentence for people. It never contains the credentials of a URL.
   public var message: String
+  /// The URL that failed, as it was requested, with `***` in place of its credentials. Nil if the caller canceled the
+  /// request, or if no request could be made.
+  public var url: String?
+  /// The failures of all URLs, in the order in which they were tried, if the request had mirrors and more than one URL
+  /// failed; this failure is one of them. Otherwise empty.
+  public var candidates: [FetchFailure] = []
   /// The head of the last response; nil if there was none.
   public var response: HTTPResponse? {
     get { head?.response }
@@ -43,7 +49,16 @@ public struct FetchFailure: Error, Hashable, Sendable {
   /// True if no connection to the host could be made.
   var isUnreachable: Bool { isHandshake || code.contact == .unreachable }
 
-  /// The failure of a request that its caller canceled.
+  /// Returns the failure of a request for `url`, which may have credentials. One that has a URL keeps it.
+  package func about(_ url: String?) -> FetchFailure {
+    guard let url, self.url == nil, code != .cancelled else { return self }
+    var failure = self
+    failure.url = Redaction.url(url)
+    return failure
+  }
+
+  /// The failure of a request that its caller canceled. Swift's own `CancellationError` is never thrown: a task that is
+  /// canceled gets this failure.
   public static let cancelled = FetchFailure(.cancelled, "The request was canceled.")
 }
 

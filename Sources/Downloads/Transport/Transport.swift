@@ -84,6 +84,14 @@ public protocol TransferReceiver: AnyObject, Sendable {
 extension TransferReceiver {
   /// Does nothing.
   public func requestSent() {}
+
+  /// Receives some bytes of the body from an array. The method that takes a buffer cannot be called in
+  /// `withUnsafeBytes`, which loses the type of its error.
+  public func receive(_ bytes: [UInt8]) throws(FetchFailure) {
+    try bytes.withUnsafeBytes { buffer in
+      Result { () throws(FetchFailure) in try receive(bytes: buffer) }
+    }.get()
+  }
 }
 
 /// A request for one transfer: one HTTP request and its response.

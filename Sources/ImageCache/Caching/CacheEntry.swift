@@ -1,3 +1,5 @@
+public import FoundationEssentials
+
 /// One source with the requested thumbnails that the cache has.
 ///
 /// A copy costs one reference: the memory tier hands the same object to every caller.
@@ -135,6 +137,25 @@ public struct StoredSource: Hashable, Sendable {
     self.policy = policy
     self.content = content
     self.obtained = obtained
+  }
+
+  /// Creates the source of an image that came without HTTP, such as a file or an object of a database.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the image, which is that of its ``SourceKey``.
+  ///   - image: The image, from its ``Renderer/Rendering``.
+  ///   - digest: The digest of the whole file.
+  ///   - bytes: The size of the file.
+  ///   - lifetime: The time for which the thumbnails are fresh, from `now` on. Default: 68 years, for a name that
+  ///     changes with the content.
+  ///   - now: The current time. Default: that of the system clock.
+  public init(
+    name: String, image: SourceImage, digest: BodyDigest, bytes: Int, lifetime: Duration = .seconds(Int32.max),
+    now: Date = Date()
+  ) {
+    self.init(
+      url: name, status: 200, policy: CachePolicy(freshFor: lifetime, from: now),
+      content: .image(image, digest: digest, bytes: bytes))
   }
 
   /// The size of all texts in bytes: URLs, header fields and messages. A header may have up to 256 KiB.

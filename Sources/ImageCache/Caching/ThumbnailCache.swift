@@ -31,6 +31,8 @@ import Synchronization
 ///   return rendering.thumbnails.first
 /// }
 /// ```
+///
+/// Images that do not come by HTTP need no policy: see ``thumbnails(of:specs:lifetime:renderer:bytes:)``.
 public final class ThumbnailCache: Sendable {
   /// The location and the limits of a cache.
   public struct Configuration: Hashable, Sendable {
@@ -86,14 +88,14 @@ public final class ThumbnailCache: Sendable {
   /// network file system, there is no disk tier from the start.
   ///
   /// - Parameters:
-  ///   - configuration: The limits and the directory, which is created at the first write.
-  ///   - logger: Receives one warning per kind of failure.
+  ///   - configuration: The limits and the directory, which is created at the first write. Default: memory only.
+  ///   - logger: Receives one warning per kind of failure. Default: one with the label `thumbs`.
   ///   - metrics: Receives the metrics; nil for the factory that the program has set with `MetricsSystem.bootstrap`.
   ///     Default nil.
   ///   - now: Returns the current time, which is recorded as an entry's last use. Default: the system clock.
   public convenience init(
-    _ configuration: Configuration, logger: Logger, metrics: (any MetricsFactory)? = nil,
-    now: @escaping @Sendable () -> Date = { Date() }
+    _ configuration: Configuration = Configuration(), logger: Logger = Logger(label: "thumbs"),
+    metrics: (any MetricsFactory)? = nil, now: @escaping @Sendable () -> Date = { Date() }
   ) {
     let directory = configuration.directory.map { CacheDirectory(path: $0) }
     self.init(configuration, in: directory, logger: logger, metrics: metrics, now: now)
@@ -294,6 +296,62 @@ public final class ThumbnailCache: Sendable {
       memory.remove(key)
       originals.remove(key)
       disk?.remove(key)
+    }
+  }
+
+  // MARK: Without HTTP
+
+  /// Returns the thumbnails of an image that does not come by HTTP: from the cache, or else rendered and stored.
+  ///
+  /// ```swift
+  /// let changed = try photo.resourceValues(forKeys: [.contentModificationDateKey]).contentModificationDate
+  /// let name = "\(photo.path) \(changed ?? .distantPast)"
+  /// let set = try await cache.thumbnails(of: name, specs: [ThumbnailSpec(width: 256)]) {
+  ///   try Data(contentsOf: photo)
+  /// }
+  /// ```
+  ///
+  /// No thread of Swift concurrency is blocked, except by `bytes`. Several calls at a time for the same name read and
+  /// render the image more than once.
+  ///
+  /// - Parameters:
+  ///   - name: Identifies the content of the image: a path with its time of change, or a digest.
+  ///   - specs: The thumbnails.
+  ///   - lifetime: The time for which stored thumbnails are used. Default: 68 years, for a name that changes with the
+  ///     content.
+  ///   - renderer: Renders the image. Its ``Renderer/process`` is a part of the key.
+  ///   - bytes: Returns the whole file. Called only if a thumbnail is missing.
+  /// - Returns: One thumbnail per spec, in the order of the specs.
+  /// - Throws: What `bytes` throws; an ``ImageError``, which is not stored; `CancellationError`.
+  public func thumbnails<Bytes: Sequence<UInt8> & Sendable>(
+    of name: String, specs: [ThumbnailSpec], lifetime: Duration = .seconds(Int32.max), renderer: Renderer = Renderer(),
+    bytes: () async throws -> Bytes
+  ) async throws -> [Thumbnail] {
+    let key = SourceKey(url: name, variant: renderer.process.map { "name\nprocess \($0.id)" } ?? "name")
+    let lookup = CacheLookup(key: key, url: name, specs: specs)
+    if let entry = await entry(for: lookup), entry.source.policy.state(at: now()) == .fresh {
+      let found = specs.compactMap { entry.thumbnails[$0] }
+      if found.count == specs.count { return found }
+    }
+    let file = Array(try await bytes())
+    let rendering = try await renderer.rendering(of: file, specs: specs)
+    guard !rendering.isDamaged else { return rendering.thumbnails }
+    let source = StoredSource(
+      name: name, image: rendering.source, digest: BodyDigest(of: file), bytes: file.count, lifetime: lifetime,
+      now: now())
+    store(source, thumbnails: rendering.thumbnails, for: key)
+    return rendering.thumbnails
+  }
+
+  /// Returns the entry of a lookup from memory or disk, fresh or stale; nil if there is none. Blocks no thread of Swift
+  /// concurrency.
+  public func entry(for lookup: CacheLookup) async -> CacheEntry? {
+    if let entry = resident(lookup.key, url: lookup.url, specs: lookup.specs), entry.isComplete(for: lookup.specs) {
+      monitor.countMemoryHit(of: lookup.key)
+      return CacheEntry(entry, origin: .memory)
+    }
+    return await withCheckedContinuation { continuation in
+      DispatchQueue.global().async { continuation.resume(returning: self.entries(for: [lookup]).first ?? nil) }
     }
   }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import BatchFetch
 import ImageCache
 
 /// The output format of a cache command.

@@ -1,3 +1,5 @@
+import BatchFetch
+
 /// One image in a manifest.
 struct ManifestRow: Hashable, Sendable {
   /// The place among the items of all manifests, from 0.

@@ -40,6 +40,23 @@ import Testing
 
     #expect(failure?.code == .http(503))
     #expect(failure?.attempts == 2)
+    let urls = ["/1.png", "/2.png"].map { fixture.server.url($0) }
+    #expect(failure?.candidates.map(\.url) == urls)
+    #expect(failure?.candidates.map(\.code) == [.http(first), .http(second)])
+    #expect(failure?.url == urls[first == 503 ? 0 : 1])
+  }
+
+  @Test func `The failure of a request names its URL, without its credentials`() async throws {
+    let fixture = try PipelineFixture { _ in .http(404) }
+    let url = fixture.server.url("/a.png").replacing("http://", with: "http://me:secret@")
+    for url in [url, "http:/me:secret@a.example:port/", "ftp://me:secret@a.example/"] {
+      let failure = await #expect(throws: FetchFailure.self) {
+        try await fixture.pipeline().thumbnails(for: ThumbnailRequest(url: url, size: 8))
+      }
+      #expect(failure?.url?.contains("***@") == true && failure?.url?.contains("secret") == false)
+      #expect(failure?.candidates == [])
+    }
+    #expect(FetchFailure.cancelled.about("http://a.example/").url == nil)
   }
 
   @Test func `A cancel while a mirror is requested stops the remaining ones`() async throws {

@@ -1,3 +1,4 @@
+import DownloadSupport
 import TestSupport
 import Testing
 

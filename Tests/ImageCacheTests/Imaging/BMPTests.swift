@@ -78,7 +78,7 @@ import Testing
     var file = try Fixtures.exactImage(name)
     for index in 10..<14 { file[index] = 0 }
 
-    #expect(try Pixels(file: file) == Fixtures.exactPixels(name))
+    #expect(try DecodedPixels(file: file) == Fixtures.exactPixels(name))
   }
 
   @Test func `Pixels that overlap the header are a decode error`() {
@@ -177,8 +177,8 @@ import Testing
         SampleBitmap.header(width: 4, height: 4, bits: 24), Array(Array(repeating: [30, 200, 60], count: 16).joined())),
       specs: png)
 
-    #expect(try Pixels(plain.thumbnails[0]).at(0, 0) == [60, 200, 30, 255])
-    #expect(try Pixels(rendering.thumbnails[0]).at(0, 0) == [0, 201, 0, 255])
+    #expect(try DecodedPixels(plain.thumbnails[0]).at(0, 0) == [60, 200, 30, 255])
+    #expect(try DecodedPixels(rendering.thumbnails[0]).at(0, 0) == [0, 201, 0, 255])
     #expect(rendering.warnings.isEmpty)
   }
 
@@ -193,7 +193,7 @@ import Testing
     let palette = Array([0, 0, 255, 0, 255, 0, 0, 0] + Array(repeating: 9, count: 1016) as [UInt8])
     let data: [UInt8] = [200, 1, 0, 2, 250, 250, 2, 0]
 
-    let pixels = try Pixels(file: SampleBitmap.file(header, palette: palette, data))
+    let pixels = try DecodedPixels(file: SampleBitmap.file(header, palette: palette, data))
 
     #expect(pixels.at(0, 1) == [0, 0, 255, 255] && pixels.at(1, 1) == [0, 0, 255, 255])
     #expect(pixels.at(0, 0) == [0, 0, 0, 0] && pixels.at(1, 0) == [0, 0, 0, 0])

@@ -12,7 +12,7 @@ import Testing
     let file = try PNGEncoder(ThumbnailSpec(width: 4)).encode(bitmap)
     let rendering = try Renderer().render(
       Array(file.prefix(33) + chunks.joined() + file.dropFirst(33)), specs: [ThumbnailSpec(width: 4)])
-    return Array(try Pixels(rendering.thumbnails[0]).at(1, 1).prefix(3))
+    return Array(try DecodedPixels(rendering.thumbnails[0]).at(1, 1).prefix(3))
   }
 
   private static let p3 = [0.3127, 0.3290, 0.680, 0.320, 0.265, 0.690, 0.150, 0.060]

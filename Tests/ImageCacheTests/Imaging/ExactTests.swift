@@ -5,7 +5,7 @@ import Testing
 @Suite struct `Decoded pixels against an independent implementation` {
   @Test(arguments: Fixtures.exact)
   func `Every pixel is that of the reference`(name: String) throws {
-    let ours = try Pixels(file: Fixtures.exactImage(name)).withoutHiddenColors
+    let ours = try DecodedPixels(file: Fixtures.exactImage(name)).withoutHiddenColors
     let reference = try Fixtures.exactPixels(name)
 
     #expect(ours.size == reference.size)
@@ -58,9 +58,9 @@ import Testing
   }
 }
 
-extension Pixels {
+extension DecodedPixels {
   /// The pixels with black instead of the colors of transparent ones.
-  fileprivate var withoutHiddenColors: Pixels {
+  fileprivate var withoutHiddenColors: DecodedPixels {
     var visible = self
     for pixel in 0..<size.area where samples[pixel * 4 + 3] == 0 {
       for channel in 0..<3 { visible.samples[pixel * 4 + channel] = 0 }

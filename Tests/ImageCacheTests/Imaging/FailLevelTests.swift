@@ -52,9 +52,9 @@ import Testing
   @Test(arguments: ["rgb-420.jpg", "gray.jpg", "large-422.jpg", "rgb.png", "rgba.png", "interlaced.png"])
   func `A truncated file shows its data, and then nothing`(name: String) throws {
     let file = try Fixtures.image(name)
-    let whole = try Pixels(render(file, .error).thumbnails[0])
+    let whole = try DecodedPixels(render(file, .error).thumbnails[0])
 
-    let cut = try Pixels(render(Array(file.dropLast(file.count / 3)), .none).thumbnails[0])
+    let cut = try DecodedPixels(render(Array(file.dropLast(file.count / 3)), .none).thumbnails[0])
 
     #expect(cut.size == whole.size)
     // The first rows are the same, even of an interlaced file, whose rows are only coarser.
@@ -70,10 +70,10 @@ import Testing
 
   @Test func `A truncated GIF shows its first rows`() throws {
     let file = try Fixtures.exactImage("plain.gif")
-    let whole = try Pixels(render(file, .error).thumbnails[0])
+    let whole = try DecodedPixels(render(file, .error).thumbnails[0])
 
     let rendering = try render(Array(file.prefix(file.count / 2)), .none)
-    let cut = try Pixels(rendering.thumbnails[0])
+    let cut = try DecodedPixels(rendering.thumbnails[0])
 
     #expect(rendering.isDamaged)
     for x in 0..<cut.size.width { #expect(cut.at(x, 1) == whole.at(x, 1)) }
@@ -84,10 +84,10 @@ import Testing
   @Test(arguments: [("bits-24.bmp", [UInt8(128), 128, 128, 255]), ("rle8.bmp", [0, 0, 0, 0])])
   func `A truncated BMP shows its last rows`(name: String, missing: [UInt8]) throws {
     let file = try Fixtures.exactImage(name)
-    let whole = try Pixels(render(file, .error).thumbnails[0])
+    let whole = try DecodedPixels(render(file, .error).thumbnails[0])
 
     let rendering = try render(Array(file.prefix(file.count / 2)), .none)
-    let cut = try Pixels(rendering.thumbnails[0])
+    let cut = try DecodedPixels(rendering.thumbnails[0])
 
     #expect(rendering.isDamaged && code(Array(file.prefix(file.count / 2)), .truncated) == .truncated)
     #expect(cut.at(1, 0) == missing)
@@ -98,10 +98,10 @@ import Testing
     @Test(arguments: ["lossy-large", "lossless"])
     func `A truncated WebP shows its first rows`(name: String) throws {
       let file = try Fixtures.webp(name)
-      let whole = try Pixels(render(file, .error).thumbnails[0])
+      let whole = try DecodedPixels(render(file, .error).thumbnails[0])
 
       let rendering = try render(Array(file.prefix(file.count * 2 / 3)), .none)
-      let cut = try Pixels(rendering.thumbnails[0])
+      let cut = try DecodedPixels(rendering.thumbnails[0])
 
       #expect(rendering.isDamaged && code(Array(file.prefix(file.count * 2 / 3)), .truncated) == .truncated)
       for x in 0..<cut.size.width { #expect(cut.at(x, 1) == whole.at(x, 1)) }

@@ -21,14 +21,14 @@ enum Fixtures {
   static func webp(_ name: String) throws -> [UInt8] { try read("webp/\(name).webp") }
 
   /// Returns the pixels of a WebP file by an independent implementation, as stored; nil for those with metadata.
-  static func storedPixels(ofWebP name: String) throws -> Pixels? {
-    list("webp").contains("\(name).png") ? try Pixels(file: read("webp/\(name).png")) : nil
+  static func storedPixels(ofWebP name: String) throws -> DecodedPixels? {
+    list("webp").contains("\(name).png") ? try DecodedPixels(file: read("webp/\(name).png")) : nil
   }
 
   /// Returns Pillow's rendering of a WebP file with metadata.
-  static func seenPixels(ofWebP name: String) throws -> Pixels {
+  static func seenPixels(ofWebP name: String) throws -> DecodedPixels {
     let file = try #require(list("webp").first { $0.hasPrefix("seen-\(name)-") && !$0.hasPrefix("seen-\(name)-l") })
-    return try Pixels(file: read("webp/\(file)"))
+    return try DecodedPixels(file: read("webp/\(file)"))
   }
 
   /// Returns the bytes of an image file.
@@ -48,7 +48,7 @@ enum Fixtures {
   static func exactImage(_ name: String) throws -> [UInt8] { try read("exact/\(name)") }
 
   /// Returns the pixels of an image, decoded or computed independently. Transparent pixels are black.
-  static func exactPixels(_ name: String) throws -> Pixels { try Pixels(file: read("exact/\(name).png")) }
+  static func exactPixels(_ name: String) throws -> DecodedPixels { try DecodedPixels(file: read("exact/\(name).png")) }
 
   /// Returns the bytes of a JPEG file without the single segment that holds its profile.
   static func imageWithoutProfile(_ name: String) throws -> [UInt8] {
@@ -59,14 +59,14 @@ enum Fixtures {
   }
 
   /// Returns Pillow's rendering of an image. Its size is part of its file name.
-  static func reference(for name: String) throws -> Pixels {
+  static func reference(for name: String) throws -> DecodedPixels {
     let file = try #require(list("references").first { $0.hasPrefix("\(name)-") })
     return try reference(file)
   }
 
   /// Returns a reference by its file name.
-  static func reference(_ file: String) throws -> Pixels {
-    try Pixels(file: read("references/\(file)"))
+  static func reference(_ file: String) throws -> DecodedPixels {
+    try DecodedPixels(file: read("references/\(file)"))
   }
 
   /// Images with a harmless flaw, and a part of the warning for each.

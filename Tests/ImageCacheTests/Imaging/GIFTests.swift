@@ -61,7 +61,7 @@ import Testing
   @Test func `Codes decode to the indices of the palette`() throws {
     let codes = Self.packed([4, 1, 1, 4, 2, 2, 5])
 
-    let pixels = try Pixels(file: Self.file(Self.frame(codes: codes) + [0x3B]))
+    let pixels = try DecodedPixels(file: Self.file(Self.frame(codes: codes) + [0x3B]))
 
     #expect(pixels.at(0, 0) == [0, 255, 0, 255] && pixels.at(1, 0) == [0, 255, 0, 255])
     #expect(pixels.at(0, 1) == [0, 0, 255, 255] && pixels.at(1, 1) == [0, 0, 255, 255])
@@ -91,7 +91,7 @@ import Testing
     var frame = Self.frame(codes: codes)
     (frame[5], frame[7]) = (0, 0)
 
-    let pixels = try Pixels(file: Self.file(frame + [0x3B]))
+    let pixels = try DecodedPixels(file: Self.file(frame + [0x3B]))
 
     #expect(pixels.size == PixelSize(width: 2, height: 2) && pixels.at(1, 1) == [0, 0, 255, 255])
   }
@@ -118,8 +118,8 @@ import Testing
     let rendering = try Renderer().render(file, specs: Self.specs)
 
     #expect(rendering.warnings.isEmpty)
-    #expect(try Pixels(rendering.thumbnails[0]).at(0, 0)[3] == 0)
-    #expect(try Pixels(rendering.thumbnails[0]).at(1, 0) == [0, 255, 0, 255])
+    #expect(try DecodedPixels(rendering.thumbnails[0]).at(0, 0)[3] == 0)
+    #expect(try DecodedPixels(rendering.thumbnails[0]).at(1, 0) == [0, 255, 0, 255])
     #expect(code(Array(file.dropLast(5))) == .truncated)
   }
 

@@ -26,7 +26,7 @@ import Testing
           ThumbnailSpec(width: 121, fit: .cover, gravity: gravity, enlargement: .allowed),
         ] {
           let thumbnail = try #require(try Renderer().render(file, specs: [spec]).thumbnails.first)
-          let middle = try Pixels(thumbnail).at(spec.box.width / 2, spec.box.width / 2)
+          let middle = try DecodedPixels(thumbnail).at(spec.box.width / 2, spec.box.width / 2)
           #expect(thumbnail.size == spec.box)
           #expect(abs(Double(middle[channel]) - 255 * place) < 9 && abs(Double(middle[1 - channel]) - 127.5) < 9)
         }
@@ -67,7 +67,7 @@ import Testing
 
     let thumbnails = try Renderer().render(file, specs: specs).thumbnails
 
-    let middles = try thumbnails.map { Double(try Pixels($0).at($0.size.width / 2, 20)[0]) / 255 }
+    let middles = try thumbnails.map { Double(try DecodedPixels($0).at($0.size.width / 2, 20)[0]) / 255 }
     for (middle, place) in zip(middles, [0.25, 0.25, 0.5, 0.5, 0.75, 0.75]) { #expect(abs(middle - place) < 0.02) }
   }
 }

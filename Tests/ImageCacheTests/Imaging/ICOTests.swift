@@ -15,7 +15,7 @@ import Testing
 
   /// Returns the first pixel of a thumbnail.
   private func color(_ bytes: [UInt8], _ spec: ThumbnailSpec) throws -> [UInt8] {
-    try Pixels(Renderer().render(bytes, specs: [spec]).thumbnails[0]).at(0, 0)
+    try DecodedPixels(Renderer().render(bytes, specs: [spec]).thumbnails[0]).at(0, 0)
   }
 
   private static let red: [UInt8] = [255, 0, 0, 255]
@@ -51,13 +51,13 @@ import Testing
 
     #expect(rendering.source.size == PixelSize(width: 48, height: 48) && rendering.source.format == .ico)
     #expect(rendering.thumbnails[0].size.width == min(width, 48))
-    #expect(try Pixels(rendering.thumbnails[0]).at(0, 0) == expected)
+    #expect(try DecodedPixels(rendering.thumbnails[0]).at(0, 0) == expected)
   }
 
   @Test func `One image serves all thumbnails`() throws {
     let rendering = try Renderer().render(Self.sizes, specs: [ThumbnailSpec(width: 8), ThumbnailSpec(width: 20)])
 
-    #expect(try rendering.thumbnails.map { try Pixels($0).at(0, 0) } == [Self.green, Self.green])
+    #expect(try rendering.thumbnails.map { try DecodedPixels($0).at(0, 0) } == [Self.green, Self.green])
   }
 
   @Test func `The largest image is decoded to enlarge it and for linear light`() throws {
@@ -80,7 +80,7 @@ import Testing
     let thumbnail = try Renderer().render(icon, specs: [ThumbnailSpec(width: 2)]).thumbnails[0]
 
     #expect(
-      try Pixels(thumbnail).samples == [7, 8, 9, 255, 90, 80, 70, 255, 3, 2, 1, 255, 50, 100, 200, 255])
+      try DecodedPixels(thumbnail).samples == [7, 8, 9, 255, 90, 80, 70, 255, 3, 2, 1, 255, 50, 100, 200, 255])
   }
 
   @Test func `A smaller PNG file shows the whole image`() throws {
@@ -92,7 +92,7 @@ import Testing
     let small = try Renderer().render(icon, specs: [spec]).thumbnails[0]
 
     // Premultiplied alpha rounds colors.
-    let error = try Pixels(small).meanError(to: Pixels(file: SampleImage.png(width: 16, height: 16, seed: 1)))
+    let error = try DecodedPixels(small).meanError(to: DecodedPixels(file: SampleImage.png(width: 16, height: 16, seed: 1)))
     #expect(error.allSatisfy { $0 < 1 }, "\(error)")
   }
 
@@ -137,7 +137,7 @@ import Testing
     let rendering = try Renderer().render(
       SampleBitmap.icon([empty, good, unknown]), specs: [ThumbnailSpec(width: 16)])
 
-    #expect(try Pixels(rendering.thumbnails[0]).at(0, 0) == Self.red)
+    #expect(try DecodedPixels(rendering.thumbnails[0]).at(0, 0) == Self.red)
     #expect(
       rendering.warnings == [1, 3].map { "ignored image \($0) of the icon, whose header is invalid" })
     #expect(failure(SampleBitmap.icon([empty, unknown]))?.code == .decodeError)
@@ -164,7 +164,7 @@ import Testing
 
       let rendering = try Renderer().render(icon, specs: [ThumbnailSpec(width: 32)])
 
-      #expect(try Pixels(rendering.thumbnails[0]).at(0, 0) == (index == 0 ? Self.green : Self.red))
+      #expect(try DecodedPixels(rendering.thumbnails[0]).at(0, 0) == (index == 0 ? Self.green : Self.red))
       #expect(rendering.warnings == ["ignored image \(index + 1) of the icon, which is not in the file"])
       icon[6 + 16 * (1 - index) + 14] = 9
       #expect(failure(icon)?.code == .truncated)
@@ -180,7 +180,7 @@ import Testing
 
     let rendering = try Renderer().render(icon, specs: [ThumbnailSpec(width: 64)])
 
-    #expect(try Pixels(rendering.thumbnails[0]).at(0, 0) == Self.green)
+    #expect(try DecodedPixels(rendering.thumbnails[0]).at(0, 0) == Self.green)
     #expect(rendering.warnings.count == 1 && rendering.warnings[0].hasPrefix("ignored an image of the icon: "))
   }
 

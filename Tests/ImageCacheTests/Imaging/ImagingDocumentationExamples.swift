@@ -52,6 +52,62 @@ import Testing
     #expect(printed.count == 2 && printed[0].count == 28 && printed[1].count == 7)
   }
 
+  @Test func `The example of Pixels has a size and rows`() throws {
+    let bytes = SampleImage.jpeg(width: 640, height: 480)
+    var uploaded: [Int] = []
+    func upload(_ bytes: [UInt8], width: Int, height: Int, bytesPerRow: Int) {
+      uploaded = [bytes.count, width, height, bytesPerRow]
+    }
+
+    let rendering = try Renderer().render(bytes, specs: [ThumbnailSpec(width: 256, format: .rgba)])
+    if let pixels = rendering.thumbnails[0].pixels {
+      upload(pixels.bytes, width: pixels.size.width, height: pixels.size.height, bytesPerRow: pixels.bytesPerRow)
+    }
+
+    #expect(uploaded == [256 * 192 * 4, 256, 192, 1024])
+  }
+
+  @Test func `The example of PixelProcess changes one channel`() throws {
+    var renderer = Renderer()
+    renderer.process = PixelProcess(id: "gray 1") { pixels in
+      pixels.change { samples in
+        for red in stride(from: 0, to: samples.count, by: 4) { samples[red + 1] = samples[red] }
+      }
+    }
+
+    let spec = ThumbnailSpec(width: 64, format: .rgba)
+    let rendering = try renderer.render(SampleImage.jpeg(width: 640, height: 480), specs: [spec])
+    let pixel = try #require(rendering.thumbnails[0].pixels)[3, 3]
+    #expect(pixel.x == pixel.y && PixelProcess(id: "gray 1") { _ in } == renderer.process)
+  }
+
+  @Test func `The example of an asynchronous rendering reads a photo`() async throws {
+    let temporary = try TestSupport.TemporaryDirectory()
+    let photo = URL(filePath: temporary.path("photo.jpg"))
+    try Data(SampleImage.jpeg(width: 640, height: 480)).write(to: photo)
+    let renderer = Renderer()
+
+    let data = try Data(contentsOf: photo)
+    let thumbnails = try await renderer.rendering(of: data, specs: [ThumbnailSpec(width: 256)]).thumbnails
+
+    #expect(thumbnails[0].size == PixelSize(width: 256, height: 192))
+  }
+
+  @Test func `The example of a cache for files renders once`() async throws {
+    let temporary = try TestSupport.TemporaryDirectory()
+    let photo = URL(filePath: temporary.path("photo.jpg"))
+    try Data(SampleImage.jpeg(width: 640, height: 480)).write(to: photo)
+    let cache = ThumbnailCache()
+
+    let changed = try photo.resourceValues(forKeys: [.contentModificationDateKey]).contentModificationDate
+    let name = "\(photo.path) \(changed ?? .distantPast)"
+    let set = try await cache.thumbnails(of: name, specs: [ThumbnailSpec(width: 256)]) {
+      try Data(contentsOf: photo)
+    }
+
+    #expect(set[0].size == PixelSize(width: 256, height: 192) && cache.memoryUsage.sources == 1)
+  }
+
   @Test func `The example of ThumbHash makes a data URL`() throws {
     func dataURL(_ hash: ThumbHash) throws -> String {
       let file = try hash.png(in: PixelSize(width: 16, height: 12))

@@ -15,7 +15,7 @@ import Testing
   }
 
   private func center(_ file: [UInt8], _ spec: ThumbnailSpec) throws -> [UInt8] {
-    try Pixels(Renderer().render(file, specs: [spec]).thumbnails[0]).at(8, 8)
+    try DecodedPixels(Renderer().render(file, specs: [spec]).thumbnails[0]).at(8, 8)
   }
 
   private func isNear(_ color: [UInt8], _ expected: [UInt8], by most: Int = 2) -> Bool {
@@ -56,7 +56,7 @@ import Testing
 
     let thumbnails = try Renderer().render(Fixtures.image("orientation-\(orientation).jpg"), specs: specs).thumbnails
 
-    let (linear, perceptual) = (try Pixels(thumbnails[0]), try Pixels(thumbnails[1]))
+    let (linear, perceptual) = (try DecodedPixels(thumbnails[0]), try DecodedPixels(thumbnails[1]))
     #expect(linear.size == perceptual.size && linear.meanError(to: perceptual).allSatisfy { $0 <= 6 })
   }
 }

@@ -33,10 +33,10 @@ import Testing
     let rows: [[UInt8]] = [
       [255, 0, 0, 255, 0, 255, 0, 128], [0, 0, 255, 1, 9, 8, 7, 0], [1, 2, 3, 255, 250, 251, 252, 254],
     ]
-    let color = try Pixels(file: Self.file(colorType: 6, size: (2, 3), rows: rows))
+    let color = try DecodedPixels(file: Self.file(colorType: 6, size: (2, 3), rows: rows))
     #expect(color.samples == Array(rows.joined()) && color.size == PixelSize(width: 2, height: 3))
 
-    let gray = try Pixels(file: Self.file(colorType: 0, size: (3, 1), rows: [[0, 127, 255]]))
+    let gray = try DecodedPixels(file: Self.file(colorType: 0, size: (3, 1), rows: [[0, 127, 255]]))
     #expect(gray.samples == [0, 0, 0, 255, 127, 127, 127, 255, 255, 255, 255, 255])
   }
 
@@ -88,7 +88,7 @@ import Testing
     let file = try PNGEncoder(ThumbnailSpec(width: 1)).encode(bitmap)
 
     #expect(file[25] == sample.colorType && file[24] == sample.depth)
-    #expect(try Pixels(file: file) == Pixels(bitmap))
+    #expect(try DecodedPixels(file: file) == DecodedPixels(bitmap))
   }
 
   @Test(arguments: samples, [(1, 1), (3, 2), (16, 16), (17, 40), (101, 90)])
@@ -97,13 +97,13 @@ import Testing
 
     let file = try PNGEncoder(ThumbnailSpec(width: 1)).encode(bitmap)
 
-    #expect(try Pixels(file: file) == Pixels(bitmap))
+    #expect(try DecodedPixels(file: file) == DecodedPixels(bitmap))
     // The size without any compression, a bound that needs no second encoder.
     #expect(file.count <= size.1 * (1 + size.0 * sample.layout.channels) + 57 + 11)
   }
 
   /// Returns the size of the file that libpng writes for these pixels.
-  private static func libpngCount(_ pixels: Pixels, flags: Int = 0) -> Int {
+  private static func libpngCount(_ pixels: DecodedPixels, flags: Int = 0) -> Int {
     var image = png_image()
     image.version = UInt32(PNG_IMAGE_VERSION)
     image.width = UInt32(pixels.size.width)
@@ -124,7 +124,7 @@ import Testing
 
     let file = try Renderer().render(Fixtures.image(name), specs: [spec]).thumbnails[0].bytes
 
-    let pixels = try Pixels(file: file)
+    let pixels = try DecodedPixels(file: file)
     let (plain, best) = (Self.libpngCount(pixels, flags: Int(PNG_IMAGE_FLAG_FAST)), Self.libpngCount(pixels))
     // The comment in every thumbnail takes 44 bytes, which libpng does not write.
     let count = file.count - 44

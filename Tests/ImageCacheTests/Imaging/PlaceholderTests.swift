@@ -46,7 +46,7 @@ import Testing
   @Test(arguments: ["large-shrunk.jpg", "large-444.jpg", "large-422.jpg", "adobe-rgb.jpg", "cmyk.jpg", "gray.jpg"])
   func `A placeholder made from luma and chroma looks like one made from RGB`(name: String) throws {
     let small = try render(Fixtures.image(name), [ThumbnailSpec(width: 40, format: .png)])[0]
-    let pixels = try Pixels(small)
+    let pixels = try DecodedPixels(small)
     let expected = ThumbHash(pixels.samples.span, size: small.size)
     for other in [[], [ThumbnailSpec(width: 90)], [ThumbnailSpec(width: 24, format: .png)]] {
       let hash = try placeholder(Fixtures.image(name), with: other).thumbHash

@@ -3,8 +3,8 @@ import Testing
 
 /// Compares thumbnails made from luma and chroma planes with thumbnails made from RGB pixels.
 @Suite struct `JPEG thumbnails of JPEG files` {
-  private func thumbnail(_ name: String, _ spec: ThumbnailSpec) throws -> Pixels {
-    try Pixels(Renderer().render(Fixtures.image(name), specs: [spec]).thumbnails[0])
+  private func thumbnail(_ name: String, _ spec: ThumbnailSpec) throws -> DecodedPixels {
+    try DecodedPixels(Renderer().render(Fixtures.image(name), specs: [spec]).thumbnails[0])
   }
 
   /// The sizes are odd, so that the last chroma samples cover fewer pixels than the others.
@@ -19,7 +19,7 @@ import Testing
       let pixels = try thumbnail(name, ThumbnailSpec(width: width, height: 21, fit: fit, format: .png))
       try #require(ours.size == pixels.size)
       // JPEG encoding alone causes this error.
-      let inevitable = try Pixels(file: pixels.jpeg(quality: 89)).meanError(to: pixels)
+      let inevitable = try DecodedPixels(file: pixels.jpeg(quality: 89)).meanError(to: pixels)
       let error = ours.meanError(to: pixels)
       #expect(
         zip(error, inevitable).allSatisfy { $0 <= $1 + 2 }, "mean error \(error), \(inevitable) of them inevitable")
@@ -55,7 +55,7 @@ import Testing
 
     for (spec, thumbnail) in zip(specs, together) {
       let alone = try self.thumbnail(name, spec)
-      let error = try Pixels(thumbnail).meanError(to: alone)
+      let error = try DecodedPixels(thumbnail).meanError(to: alone)
       #expect(error.allSatisfy { $0 <= 0.75 }, "\(spec.label): \(error)")
     }
   }

@@ -28,17 +28,17 @@ import Testing
 
     #expect(pixels.format == .rgba && pixels.size == file.size && pixels.spec.format == .rgba)
     #expect(pixels.bytes.count == pixels.size.width * pixels.size.height * 4)
-    #expect(pixels.bytes == (try Pixels(file)).samples)
+    #expect(pixels.bytes == (try DecodedPixels(file)).samples)
   }
 
   @Test func `Alpha is straight, and 0 in padding`() throws {
     let source = SampleImage.png(width: 64, height: 32)
     let (pixels, _) = try thumbnails(source, ThumbnailSpec(width: 64, fit: .pad))
-    let image = try Pixels(file: source)
+    let image = try DecodedPixels(file: source)
 
     #expect(pixels.size == PixelSize(width: 64, height: 64))
     #expect(pixels.bytes.prefix(16 * 64 * 4).allSatisfy { $0 == 0 })
-    let middle = Pixels(rgba: pixels)
+    let middle = DecodedPixels(rgba: pixels)
     for column in stride(from: 8, to: 64, by: 8) { #expect(middle.at(column, 32) == image.at(column, 16)) }
   }
 
@@ -74,7 +74,7 @@ import Testing
   }
 }
 
-extension Pixels {
+extension DecodedPixels {
   /// The pixels of a thumbnail in the format `rgba`.
   fileprivate init(rgba pixels: Thumbnail) { (size, samples) = (pixels.size, pixels.bytes) }
 }

@@ -11,7 +11,7 @@ import Testing
 
     let rendering = try Renderer().render(Fixtures.image(name), specs: [spec])
 
-    let ours = try Pixels(rendering.thumbnails[0])
+    let ours = try DecodedPixels(rendering.thumbnails[0])
     let reference = try Fixtures.reference(for: name)
     #expect(ours.size == reference.size)
     try #require(ours.size == reference.size)
@@ -31,14 +31,14 @@ import Testing
   func `JPEG encoding costs a thumbnail no more quality than the reference`(name: String, quality: Int) throws {
     let spec = ThumbnailSpec(width: 48, format: .jpeg, quality: quality)
 
-    let ours = try Pixels(Renderer().render(Fixtures.image(name), specs: [spec]).thumbnails[0])
+    let ours = try DecodedPixels(Renderer().render(Fixtures.image(name), specs: [spec]).thumbnails[0])
 
     let reference = try Fixtures.reference(for: name)
     try #require(ours.size == reference.size)
-    let inevitable = try Pixels(file: reference.jpeg(quality: quality)).meanError(to: reference)
+    let inevitable = try DecodedPixels(file: reference.jpeg(quality: quality)).meanError(to: reference)
     let error = ours.meanError(to: reference)
     #expect(zip(error, inevitable).allSatisfy { $0 <= $1 + 2 }, "mean error \(error), \(inevitable) of them inevitable")
-    let sound = try Pixels(file: reference.jpeg(quality: quality))
+    let sound = try DecodedPixels(file: reference.jpeg(quality: quality))
     #expect(ours.largestEdgeError(to: reference) <= sound.largestEdgeError(to: reference) + 5)
     let floor = quality == 100 ? 41 : sound.peakSignal(to: reference) - 1
     #expect(ours.peakSignal(to: reference) >= floor, "\(ours.peakSignal(to: reference)) dB")
@@ -50,7 +50,7 @@ import Testing
   func `A thumbnail made with another filter agrees with the reference`(filter: ThumbnailSpec.Filter) throws {
     let spec = ThumbnailSpec(width: 48, format: .png, filter: filter)
 
-    let ours = try Pixels(Renderer().render(Fixtures.image("scene.png"), specs: [spec]).thumbnails[0])
+    let ours = try DecodedPixels(Renderer().render(Fixtures.image("scene.png"), specs: [spec]).thumbnails[0])
 
     let reference = try Fixtures.reference("filter-\(filter.rawValue).png")
     #expect(ours.meanError(to: reference).allSatisfy { $0 <= 1 }, "\(ours.meanError(to: reference))")
@@ -62,7 +62,7 @@ import Testing
     let thumbnails = try Renderer().render(Fixtures.image("scene.png"), specs: specs).thumbnails
 
     let reference = try Fixtures.reference("filter-linear.png")
-    let (linear, perceptual) = (try Pixels(thumbnails[0]), try Pixels(thumbnails[1]))
+    let (linear, perceptual) = (try DecodedPixels(thumbnails[0]), try DecodedPixels(thumbnails[1]))
     #expect(linear.meanError(to: reference).allSatisfy { $0 <= 0.6 }, "\(linear.meanError(to: reference))")
     #expect(perceptual.meanError(to: reference).contains { $0 > 0.6 })
   }

@@ -33,7 +33,7 @@ import Testing
     #expect(ofPNG.format == (format == .jpeg ? .jpeg : .png))
     for thumbnail in [ofJPEG, ofPNG] {
       #expect(thumbnail.bytes.starts(with: thumbnail.format == .png ? [0x89, 0x50] : [0xFF, 0xD8]))
-      #expect(try Pixels(thumbnail).size == PixelSize(width: 32, height: 32))
+      #expect(try DecodedPixels(thumbnail).size == PixelSize(width: 32, height: 32))
     }
   }
 
@@ -45,7 +45,7 @@ import Testing
 
       let thumbnail = try #require(try Renderer().render(image, specs: [spec]).thumbnails.first)
 
-      #expect(try Pixels(thumbnail).size == thumbnail.size)
+      #expect(try DecodedPixels(thumbnail).size == thumbnail.size)
       if fit != .inside { #expect(thumbnail.size == PixelSize(width: 24, height: 20)) }
     }
   }
@@ -59,7 +59,7 @@ import Testing
 
     let rendering = try Renderer().render(image, specs: specs)
 
-    #expect(try Pixels(rendering.thumbnails[1]) == Pixels(file: image))
+    #expect(try DecodedPixels(rendering.thumbnails[1]) == DecodedPixels(file: image))
   }
 
   @Test func `Padding is transparent in PNG and has the background color in JPEG`() throws {
@@ -71,7 +71,7 @@ import Testing
 
     let thumbnails = try Renderer().render(image, specs: specs).thumbnails
 
-    let (png, jpeg) = (try Pixels(thumbnails[0]), try Pixels(thumbnails[1]))
+    let (png, jpeg) = (try DecodedPixels(thumbnails[0]), try DecodedPixels(thumbnails[1]))
     #expect(png.size == PixelSize(width: 40, height: 40) && jpeg.size == png.size)
     #expect(png.at(20, 2) == [0, 0, 0, 0])
     #expect(png.at(20, 20)[3] == 255)
@@ -84,7 +84,7 @@ import Testing
 
     let rendering = try Renderer().render(Fixtures.image("gray-alpha.png"), specs: [spec])
 
-    let corner = try Pixels(rendering.thumbnails[0]).at(0, 0)
+    let corner = try DecodedPixels(rendering.thumbnails[0]).at(0, 0)
     #expect(corner[0] > 240 && corner[1] < 16 && corner[2] < 16)
   }
 
@@ -106,13 +106,13 @@ import Testing
     // Start of frame: marker, length 17, 8 bits per sample.
     let frame: [UInt8] = [0xFF, marker, 0, 17, 8]
     #expect(files[1].bytes.indices.contains { files[1].bytes[$0...].starts(with: frame) })
-    #expect(try Pixels(files[0]) == Pixels(files[1]))
+    #expect(try DecodedPixels(files[0]) == DecodedPixels(files[1]))
   }
 
   @Test func `The color of transparent pixels does not bleed into visible ones`() throws {
     let spec = ThumbnailSpec(width: 48, format: .png)
 
-    let pixels = try Pixels(Renderer().render(Fixtures.image("rgba.png"), specs: [spec]).thumbnails[0])
+    let pixels = try DecodedPixels(Renderer().render(Fixtures.image("rgba.png"), specs: [spec]).thumbnails[0])
 
     // The hidden color is magenta, so bleeding would give visible pixels a green channel near 0.
     for index in 0..<pixels.size.area where pixels.samples[index * 4 + 3] > 32 {

@@ -51,18 +51,18 @@ import Testing
   }
 
   /// Returns the smart crop to a square, and the whole image at the same scale.
-  private static func rendered(_ file: [UInt8], isTall: Bool, _ format: ThumbnailSpec.Format = .png) throws -> [Pixels]
+  private static func rendered(_ file: [UInt8], isTall: Bool, _ format: ThumbnailSpec.Format = .png) throws -> [DecodedPixels]
   {
     let whole = isTall ? PixelSize(width: 80, height: 120) : PixelSize(width: 120, height: 80)
     let specs = [
       ThumbnailSpec(width: 80, fit: .cover, gravity: .smart, format: format, quality: 95),
       ThumbnailSpec(width: whole.width, height: whole.height, fit: .stretch, format: format, quality: 95),
     ]
-    return try Renderer().render(file, specs: specs).thumbnails.map { try Pixels($0) }
+    return try Renderer().render(file, specs: specs).thumbnails.map { try DecodedPixels($0) }
   }
 
   /// Returns the number of pixels that differ from the background.
-  private static func subject(_ pixels: Pixels) -> Int {
+  private static func subject(_ pixels: DecodedPixels) -> Int {
     (0..<pixels.size.area).count { index in
       (0..<3).contains { abs(Int(pixels.samples[index * 4 + $0]) - 128) > 30 }
     }
@@ -71,7 +71,7 @@ import Testing
   @Test(arguments: Scene.all)
   func `The subject is in the crop, which does not depend on the orientation`(scene: Scene) throws {
     for isTall in [false, true] {
-      var crops: [Pixels] = []
+      var crops: [DecodedPixels] = []
       for orientation in Orientation.allCases {
         let rendered = try Self.rendered(scene.file(.png, orientation, isTall: isTall), isTall: isTall)
         let (shown, all) = (Self.subject(rendered[0]), Self.subject(rendered[1]))
@@ -99,7 +99,7 @@ import Testing
     }
     let specs = [Gravity.smart, .center].map { ThumbnailSpec(width: 50, fit: .cover, gravity: $0, format: .png) }
 
-    let pixels = try Renderer().render(file, specs: specs).thumbnails.map { try Pixels($0) }
+    let pixels = try Renderer().render(file, specs: specs).thumbnails.map { try DecodedPixels($0) }
 
     #expect(pixels[0].meanError(to: pixels[1]).allSatisfy { $0 < 1 })
   }
@@ -112,7 +112,7 @@ import Testing
     }
     let spec = ThumbnailSpec(width: 100, fit: .cover, gravity: .smart)
 
-    let crop = try Pixels(try #require(try Renderer().render(file, specs: [spec]).thumbnails.first))
+    let crop = try DecodedPixels(try #require(try Renderer().render(file, specs: [spec]).thumbnails.first))
 
     #expect(crop.samples.indices.filter { $0 % 4 == 3 }.allSatisfy { crop.samples[$0] == 255 })
   }

@@ -136,13 +136,13 @@ import Testing
     let size = PixelSize(width: width, height: height)
 
     #expect(hash.pixels(in: size).count == expectedWidth * expectedHeight * 4)
-    #expect(try Pixels(file: hash.png(in: size)).size == PixelSize(width: expectedWidth, height: expectedHeight))
+    #expect(try DecodedPixels(file: hash.png(in: size)).size == PixelSize(width: expectedWidth, height: expectedHeight))
   }
 
   @Test func `The PNG file of a hash has its pixels`() throws {
     let hash = try #require(ThumbHash(base64: "3feFFQQYhHiAeYeId3uguAarEEt4h3iIhw=="))
     let size = PixelSize(width: 9, height: 7)
-    let pixels = try Pixels(file: hash.png(in: size))
+    let pixels = try DecodedPixels(file: hash.png(in: size))
 
     #expect(pixels.size == size)
     for (pixel, place) in zip(hash.pixels(in: size).chunks(of: 4), 0...) where pixel[3] > 0 {

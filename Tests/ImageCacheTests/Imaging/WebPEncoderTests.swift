@@ -17,13 +17,13 @@
     }
 
     /// Decodes a whole file with libwebp's simplest function.
-    private func decoded(_ thumbnail: Thumbnail) throws -> Pixels {
+    private func decoded(_ thumbnail: Thumbnail) throws -> DecodedPixels {
       var width: Int32 = 0, height: Int32 = 0
       let pixels = try #require(WebPDecodeRGBA(thumbnail.bytes, thumbnail.bytes.count, &width, &height))
       defer { WebPFree(pixels) }
       let bitmap = try Bitmap(size: PixelSize(width: Int(width), height: Int(height)), layout: .rgba)
       bitmap.planes[0].samples.update(from: pixels, count: Int(width * height) * 4)
-      return Pixels(bitmap)
+      return DecodedPixels(bitmap)
     }
 
     /// Returns the types of the chunks of a file. Requires that their sizes fill it.
@@ -64,8 +64,8 @@
 
       let webp = try thumbnail(source)
 
-      let exact = try Pixels(thumbnail(source, .png)), jpeg = try thumbnail(source, .jpeg)
-      let (ours, theirs) = (try decoded(webp), try Pixels(jpeg))
+      let exact = try DecodedPixels(thumbnail(source, .png)), jpeg = try thumbnail(source, .jpeg)
+      let (ours, theirs) = (try decoded(webp), try DecodedPixels(jpeg))
       #expect(webp.format == .webp && ours.size == exact.size)
       #expect(try chunks(webp.bytes) == ["VP8X", "NOTE", "VP8 "])
       #expect(ours.peakSignal(to: exact) >= max(30, theirs.peakSignal(to: exact) - 1.5))
@@ -74,7 +74,7 @@
 
     @Test func `A higher quality gives a larger file that is closer to the image`() throws {
       let source = try Fixtures.image("large-444.jpg")
-      let exact = try Pixels(thumbnail(source, .png))
+      let exact = try DecodedPixels(thumbnail(source, .png))
 
       let files = try [1, 30, 60, 82, 90, 100].map { try thumbnail(source, quality: $0) }
 
@@ -99,9 +99,9 @@
       let webp = Thumbnail(
         spec: ThumbnailSpec(width: 1), size: drawing.size, format: .webp, bytes: try file(drawing).bytes)
 
-      #expect(try decoded(webp) == Pixels(drawing))
+      #expect(try decoded(webp) == DecodedPixels(drawing))
       #expect(try chunks(webp.bytes) == ["VP8X", "NOTE", "VP8L"])
-      #expect(try Pixels(webp) == Pixels(drawing))
+      #expect(try DecodedPixels(webp) == DecodedPixels(drawing))
     }
 
     @Test func `A gray photo is lossy and stays gray`() throws {
@@ -110,7 +110,7 @@
       let webp = try thumbnail(source), ours = try decoded(webp)
 
       #expect(try chunks(webp.bytes) == ["VP8X", "NOTE", "VP8 "])
-      #expect(ours.peakSignal(to: try Pixels(thumbnail(source, .png))) >= 30)
+      #expect(ours.peakSignal(to: try DecodedPixels(thumbnail(source, .png))) >= 30)
       for pixel in 0..<ours.size.area {
         let samples = ours.samples[pixel * 4..<pixel * 4 + 3]
         try #require((samples.max() ?? 0) - (samples.min() ?? 0) <= 2)
@@ -129,7 +129,7 @@
           spec: ThumbnailSpec(width: 1), size: cutout.size, format: .webp, bytes: try file(cutout).bytes)
         let lossless = try WebPEncoder(webp.spec, isLossless: true).file(of: cutout)
 
-        let ours = try decoded(webp), exact = Pixels(cutout)
+        let ours = try decoded(webp), exact = DecodedPixels(cutout)
         #expect(try chunks(webp.bytes) == (isNoisy ? ["VP8X", "NOTE", "ALPH", "VP8 "] : ["VP8X", "NOTE", "VP8L"]))
         #expect(webp.bytes.count < lossless.bytes.count || !isNoisy)
         for pixel in 0..<ours.size.area { try #require(ours.samples[pixel * 4 + 3] == exact.samples[pixel * 4 + 3]) }
@@ -167,7 +167,7 @@
         let source = try Fixtures.image(name)
         let files = try [ThumbnailSpec.Format.jpeg, .png, .webp].map { try thumbnail(source, $0, width: width) }
         let webp = files[2]
-        let isPhoto = try Pixels(files[1]).content == .photo
+        let isPhoto = try DecodedPixels(files[1]).content == .photo
 
         let smallest = try thumbnail(source, .smallest, width: width)
 
@@ -196,7 +196,7 @@
       let lossless = try thumbnail(Fixtures.webp("lossless"), .auto)
 
       #expect(try chunks(lossy.bytes).last == "VP8 " && chunks(lossless.bytes).last == "VP8L")
-      #expect(try decoded(lossless) == Pixels(thumbnail(Fixtures.webp("lossless"), .png)))
+      #expect(try decoded(lossless) == DecodedPixels(thumbnail(Fixtures.webp("lossless"), .png)))
     }
 
     @Test(arguments: [ThumbnailSpec.Format.webp, .smallest])
@@ -255,7 +255,7 @@
     }
   }
 
-  extension Pixels {
+  extension DecodedPixels {
     /// The kind of the image.
     fileprivate var content: CImageContent {
       get throws {

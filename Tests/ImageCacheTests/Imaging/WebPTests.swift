@@ -31,7 +31,7 @@
     func `Pixels are those of an independent implementation`(name: String) throws {
       let expected = try #require(try Fixtures.storedPixels(ofWebP: name))
 
-      let ours = try Pixels(file: Fixtures.webp(name))
+      let ours = try DecodedPixels(file: Fixtures.webp(name))
 
       #expect(ours.size == expected.size)
       try #require(ours.size == expected.size)
@@ -49,7 +49,7 @@
 
       let rendering = try Renderer().render(Fixtures.webp(name), specs: [spec])
 
-      let (ours, seen) = (try Pixels(rendering.thumbnails[0]), try Fixtures.seenPixels(ofWebP: name))
+      let (ours, seen) = (try DecodedPixels(rendering.thumbnails[0]), try Fixtures.seenPixels(ofWebP: name))
       #expect(ours.size == seen.size)
       try #require(ours.size == seen.size)
       #expect(ours.meanError(to: seen).allSatisfy { $0 <= 2 }, "\(ours.meanError(to: seen))")
@@ -116,11 +116,11 @@
       }
 
       let spec = ThumbnailSpec(width: 48, format: .png)
-      let shrunk = try Pixels(Renderer().render(bytes, specs: [spec]).thumbnails[0])
+      let shrunk = try DecodedPixels(Renderer().render(bytes, specs: [spec]).thumbnails[0])
       // A second spec that needs every pixel prevents shrinking.
       let whole = try Renderer().render(bytes, specs: [ThumbnailSpec(width: 811, format: .png), spec])
 
-      #expect(shrunk.peakSignal(to: try Pixels(whole.thumbnails[1])) >= 45)
+      #expect(shrunk.peakSignal(to: try DecodedPixels(whole.thumbnails[1])) >= 45)
     }
 
     @Test func `A header declares its canvas, and frames outside it are damage`() throws {

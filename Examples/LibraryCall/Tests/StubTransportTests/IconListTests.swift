@@ -1,4 +1,5 @@
 import BatchFetch
+import DownloadsTesting
 import Testing
 
 @testable import ScrollingTable
@@ -26,7 +27,7 @@ import Testing
 
   /// Returns the transfer for the icon of a row, as soon as it has begun.
   private func transfer(for row: Int) async throws -> StubTransfer {
-    for await transfer in transport.transfers where transfer.url == url(row) { return transfer }
+    while let transfer = await transport.nextTransfer() { if transfer.url == url(row) { return transfer } }
     throw CancellationError()
   }
 

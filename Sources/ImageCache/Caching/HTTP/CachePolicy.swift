@@ -80,6 +80,17 @@ public struct CachePolicy: Hashable, Sendable {
       respondedAt: respondedAt.wholeSeconds)
   }
 
+  /// Creates the policy of a source that came without HTTP, such as a file or an object of a database.
+  ///
+  /// - Parameters:
+  ///   - lifetime: The time for which the source is fresh, in whole seconds; below zero counts as zero.
+  ///   - now: The time from which on it is fresh. Default: now.
+  public init(freshFor lifetime: Duration, from now: Date = Date()) {
+    let seconds = min(max(lifetime.components.seconds, 0), Int64(Int32.max))
+    let response = HTTPResponse(status: .ok, headerFields: [.cacheControl: "max-age=\(seconds)"])
+    self = .ofAny(response: response, requestedAt: now, respondedAt: now)
+  }
+
   /// True if the response may be written to disk: its status is cacheable and it has no `no-store`.
   public var isStorable: Bool { Self.storableStatuses.contains(status) && !control.noStore }
 

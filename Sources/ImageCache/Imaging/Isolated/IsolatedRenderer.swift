@@ -3,10 +3,8 @@ import CDecodeChannel
 /// Renders thumbnails in a process of `thumbs`, which has the protections of `thumbs-decode`.
 struct IsolatedRenderer {
   private let pool: DecoderPool
-  /// The processes that encode AVIF, which a renderer in a sandbox cannot start.
-  private let encoders: DecoderPool
 
-  init(_ pool: DecoderPool, encoders: DecoderPool) { (self.pool, self.encoders) = (pool, encoders) }
+  init(_ pool: DecoderPool) { self.pool = pool }
 
   /// Renders the thumbnails of a whole file. `source` and `plan` say what its header promises, by which the outcome is
   /// judged.
@@ -29,7 +27,7 @@ struct IsolatedRenderer {
     } catch {
       throw ImageError(error, of: "thumbs")
     }
-    return try withFiles(try result.get(), order.specs)
+    return try withFiles(try result.get(), order, plan)
   }
 
   private func exchange(
@@ -62,17 +60,16 @@ struct IsolatedRenderer {
     }
   }
 
-  /// Returns a rendering whose pixels are replaced by AVIF files where the specs want them.
+  /// Returns a rendering whose pixels are replaced by files where the specs want them.
   private func withFiles(
-    _ rendering: Renderer.Rendering, _ specs: [ThumbnailSpec]
+    _ rendering: Renderer.Rendering, _ order: RenderOrder, _ plan: RenderPlan
   ) throws(ImageError) -> Renderer.Rendering {
     var rendering = rendering
-    for (index, spec) in specs.enumerated() where spec.format == .avif {
-      let pixels = rendering.thumbnails[index]
-      let file = try QualitySearch.file(for: spec) { [encoders] spec throws(ImageError) in
-        try AVIFEncoder(spec, encoders).file(of: pixels.bytes, pixels.size)
-      }
-      rendering.thumbnails[index] = Thumbnail(spec: spec, size: pixels.size, format: file.format, bytes: file.bytes)
+    for step in plan.allSteps where order.isEncodedHere(step.spec) {
+      guard let pixels = rendering.thumbnails[step.index].pixels else { continue }
+      let file = try step.encoder.file(of: try Bitmap(pixels))
+      rendering.thumbnails[step.index] = Thumbnail(
+        spec: step.spec, size: pixels.size, format: file.format, bytes: file.bytes)
     }
     return rendering
   }
@@ -94,14 +91,18 @@ package struct RenderOrder: Sendable {
     inkCount = renderer.caches.transforms.inks?.bytes.count ?? 0
   }
 
-  /// The thumbnails that the other process makes: pixels in place of AVIF, because it cannot start an encoder.
+  /// The thumbnails that the other process makes: pixels in place of files that it cannot make.
   var processSpecs: [ThumbnailSpec] {
     specs.map { spec in
       var spec = spec
-      if spec.format == .avif { spec.format = .rgba }
+      if isEncodedHere(spec) { spec.format = .rgba }
       return spec
     }
   }
+
+  /// Returns true for a thumbnail that the other process cannot encode: it cannot start an encoder of AVIF, and has no
+  /// code that changes pixels.
+  func isEncodedHere(_ spec: ThumbnailSpec) -> Bool { spec.format == .avif || renderer.process != nil }
 
   /// The bytes of the ink profile.
   var inks: [UInt8] { renderer.caches.transforms.inks?.bytes ?? [] }

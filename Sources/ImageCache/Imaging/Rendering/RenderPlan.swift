@@ -19,11 +19,16 @@ struct RenderPlan {
   private(set) var steps: [Step] = []
 
   /// Plans the thumbnails of the image whose header `decoder` has read. For a crop of scaled pixels, at most
-  /// `maxContent` of them are made. `encoders` are the processes that encode AVIF.
-  init(_ decoder: some ImageDecoder, specs: [ThumbnailSpec], maxContent: Int = .max, encoders: DecoderPool) {
+  /// `maxContent` of them are made. `encoders` are the processes that encode AVIF. `process` changes the pixels of each.
+  init(
+    _ decoder: some ImageDecoder, specs: [ThumbnailSpec], maxContent: Int = .max, encoders: DecoderPool,
+    process: PixelProcess? = nil
+  ) {
     let steps = specs.enumerated().map { index, spec in
       let geometry = FittedGeometry(source: decoder.header.source.size, spec: spec, maxContent: maxContent)
-      return Step(index: index, spec: spec, geometry: geometry, encoder: spec.encoder(for: decoder, encoders))
+      let usual = spec.encoder(for: decoder, encoders)
+      let encoder = process.map { ProcessingEncoder(process: $0, spec: spec, usual: usual) } ?? usual
+      return Step(index: index, spec: spec, geometry: geometry, encoder: encoder)
     }
     demand = DecodingDemand(steps)
     // The largest first, because smaller ones may be made from it.

@@ -1,3 +1,6 @@
+internal import Foundation
+internal import Synchronization
+
 /// Renders the thumbnails of an image: one decode for any number of sizes.
 ///
 /// ```swift
@@ -26,6 +29,9 @@ public struct Renderer: Sendable {
 
   /// The least flaw of a file that makes ``render(_:specs:)`` fail. Default ``FailLevel/error``.
   public var failLevel = FailLevel.error
+
+  /// Changes the pixels of each thumbnail before it is encoded. Default nil: none.
+  public var process: PixelProcess?
 
   /// Shared by all copies of this renderer.
   let memory: MemoryGate
@@ -97,11 +103,12 @@ extension Renderer {
     let source = file.decoder.header.source
     try source.size.check(minPixels: minPixels)
     file.decoder.fill(specs, maxPixels: maxOutputPixels)
-    let plan = RenderPlan(file.decoder, specs: specs, maxContent: maxOutputPixels, encoders: caches.encoders)
+    let plan = RenderPlan(
+      file.decoder, specs: specs, maxContent: maxOutputPixels, encoders: caches.encoders, process: process)
     file.decoder.adapt(to: plan.demand)
     let cost = file.decoder.peakBytes + plan.peakBytes(file.decoder)
     if let renderers = caches.renderers, !(file.decoder is IsolatedDecoder) {
-      return try IsolatedRenderer(renderers, encoders: caches.encoders).render(
+      return try IsolatedRenderer(renderers).render(
         bytes, RenderOrder(specs, self), source: source, plan, memory: memory, cost: cost)
     }
     memory.enter(cost)
@@ -130,6 +137,56 @@ extension Renderer {
       return false
     }
   }
+}
+
+// MARK: Asynchronous
+
+extension Renderer {
+  /// Decodes an image once and renders its thumbnails, as ``render(_:specs:)-([UInt8],_)`` does, for any bytes, such as
+  /// `Data`.
+  public func render(_ bytes: some Sequence<UInt8>, specs: [ThumbnailSpec]) throws(ImageError) -> Rendering {
+    try render(Array(bytes), specs: specs)
+  }
+
+  /// Decodes an image once and renders its thumbnails, without blocking a thread of Swift concurrency. All renderers of
+  /// the process together render as many images at a time as it has processors.
+  ///
+  /// ```swift
+  /// let data = try Data(contentsOf: photo)
+  /// let thumbnails = try await renderer.rendering(of: data, specs: [ThumbnailSpec(width: 256)]).thumbnails
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - bytes: A whole file, such as `[UInt8]` or `Data`.
+  ///   - specs: The thumbnails to render.
+  /// - Throws: An ``ImageError``, as the blocking method does; `CancellationError` if the task is canceled before its
+  ///   turn.
+  public func rendering(
+    of bytes: some Sequence<UInt8> & Sendable, specs: [ThumbnailSpec]
+  ) async throws -> Rendering {
+    let call = RenderCall()
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        RenderCall.queue.addOperation {
+          if call.isCancelled.load(ordering: .relaxed) { return continuation.resume(throwing: CancellationError()) }
+          continuation.resume(with: Result { () throws(ImageError) in try render(bytes, specs: specs) })
+        }
+      }
+    } onCancel: {
+      call.isCancelled.store(true, ordering: .relaxed)
+    }
+  }
+}
+
+/// A rendering that waits for a thread that may block.
+private final class RenderCall: Sendable {
+  static let queue = {
+    let queue = OperationQueue()
+    queue.maxConcurrentOperationCount = ProcessInfo.processInfo.activeProcessorCount
+    return queue
+  }()
+
+  let isCancelled = Atomic(false)
 }
 
 // MARK: Judge

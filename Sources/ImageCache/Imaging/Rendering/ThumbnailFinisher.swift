@@ -66,9 +66,22 @@ extension ThumbnailSpec {
     _ content: consuming Bitmap, geometry: FittedGeometry, for encoder: any ThumbnailEncoder
   ) throws(ImageError) -> Bitmap {
     guard geometry.isPadded || !encoder.accepts(content.layout) else { return content }
-    let canvas = try Bitmap(size: geometry.canvas, layout: canvasLayout(for: content.layout, encoder))
+    return try drawn(content, left: geometry.origin.left, top: geometry.origin.top, on: geometry.canvas, for: encoder)
+  }
+
+  /// Returns the content itself if the encoder accepts it, otherwise the content on the background.
+  func flattened(_ content: consuming Bitmap, for encoder: any ThumbnailEncoder) throws(ImageError) -> Bitmap {
+    if encoder.accepts(content.layout) { return content }
+    let size = content.size
+    return try drawn(content, left: 0, top: 0, on: size, for: encoder)
+  }
+
+  private func drawn(
+    _ content: borrowing Bitmap, left: Int, top: Int, on size: PixelSize, for encoder: any ThumbnailEncoder
+  ) throws(ImageError) -> Bitmap {
+    let canvas = try Bitmap(size: size, layout: canvasLayout(for: content.layout, encoder))
     canvas.fill(canvas.layout.hasAlpha ? Array(repeating: 0, count: 4) : background.samples(in: canvas.layout))
-    canvas.draw(content, left: geometry.origin.left, top: geometry.origin.top, light: light)
+    canvas.draw(content, left: left, top: top, light: light)
     return canvas
   }
 

@@ -1,12 +1,23 @@
-import Synchronization
+internal import Synchronization
 
 /// A clock that only moves when a test advances it.
+///
+/// ```swift
+/// let clock = ManualClock()
+/// var configuration = Downloader.Configuration()
+/// configuration.clock = clock
+/// clock.advance(by: .seconds(60))
+/// ```
 public final class ManualClock: Clock {
+  /// A point in time, as seen from the start of the clock.
   public struct Instant: InstantProtocol {
     var offset: Duration
 
+    /// Returns the instant that is later by `duration`.
     public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+    /// Returns the time from this instant to `other`.
     public func duration(to other: Instant) -> Duration { other.offset - offset }
+    /// Returns true if `a` is earlier than `b`.
     public static func < (a: Instant, b: Instant) -> Bool { a.offset < b.offset }
   }
 
@@ -19,9 +30,12 @@ public final class ManualClock: Clock {
 
   private let state = Mutex(State())
 
+  /// Creates a clock that stands still.
   public init() {}
 
+  /// The current instant.
   public var now: Instant { state.withLock { $0.now } }
+  /// Zero.
   public var minimumResolution: Duration { .zero }
 
   /// Suspends until ``advance(by:)`` reaches `deadline`, independently of the system clock.

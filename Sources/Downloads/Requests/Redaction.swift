@@ -1,28 +1,25 @@
-import BatchFetch
-import Foundation
-import HTTPTypes
-import ImageCache
+internal import Foundation
 
 /// Removes credentials from text that is shown or stored.
-enum Redaction {
+package enum Redaction {
   /// The replacement for a user and a password.
-  static let mark = "***"
+  package static let mark = "***"
 
   /// Replaces user and password in `url` with `***`: `https://***@host/a.png`.
   ///
   /// An invalid URL may have a password anywhere before its last `@`, so everything up to there is hidden. The usual
   /// cause is a password that contains a slash.
-  static func url(_ url: String) -> String {
+  package static func url(_ url: String) -> String {
     if url.prefix(5).lowercased() == "data:" { return (try? SourceURL(url))?.description ?? "data:" }
     guard url.utf8.contains(at) else { return url }
     return hidesPath(of: url) ? hidingAll(url) : hidingUsers(url)
   }
 
   /// Returns true if `url` is invalid, so that ``url(_:)`` hides everything before its last `@`, the path included.
-  static func hidesPath(of url: String) -> Bool { url.utf8.contains(at) && (try? SourceURL(url)) == nil }
+  package static func hidesPath(of url: String) -> Bool { url.utf8.contains(at) && (try? SourceURL(url)) == nil }
 
   /// Redacts every URL in `message`. `urls` are those that it may contain, which also covers invalid ones.
-  static func message(_ message: String, about urls: [String] = []) -> String {
+  package static func message(_ message: String, about urls: [String] = []) -> String {
     guard message.utf8.contains(at) else { return message }
     var result = ""
     var rest = urls.reduce(message[...]) { $0.replacing($1, with: url($1)) }
@@ -36,7 +33,7 @@ enum Redaction {
   }
 
   /// Redacts a name or another text of a row, which may itself be a URL: one of `urls`, or any other.
-  static func label(_ text: String, about urls: [String] = []) -> String {
+  package static func label(_ text: String, about urls: [String] = []) -> String {
     guard text.utf8.contains(at) else { return text }
     let known = urls.reduce(text) { $0.replacing($1, with: url($1)) }
     return known.contains("://") ? url(known) : known

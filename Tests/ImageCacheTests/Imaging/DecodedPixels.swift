@@ -4,7 +4,7 @@ import Testing
 @testable import ImageCache
 
 /// Decoded pixels as a plain value, always RGBA with straight alpha.
-struct Pixels: Equatable {
+struct DecodedPixels: Equatable {
   var size: PixelSize
   /// Four samples per pixel, row after row.
   var samples: [UInt8]
@@ -49,7 +49,7 @@ struct Pixels: Equatable {
   func at(_ x: Int, _ y: Int) -> [UInt8] { Array(samples[(y * size.width + x) * 4..<(y * size.width + x) * 4 + 4]) }
 
   /// Returns the mean absolute difference of each channel, with colors weighed by alpha.
-  func meanError(to other: Pixels) -> [Double] {
+  func meanError(to other: DecodedPixels) -> [Double] {
     (0..<4).map { channel in
       let sum = (0..<size.area).reduce(0.0) { sum, pixel in
         sum + abs(seen(pixel, channel) - other.seen(pixel, channel))
@@ -60,7 +60,7 @@ struct Pixels: Equatable {
 
   /// Returns the largest mean absolute difference of a channel in an outer row or column. An error only at the edges
   /// hardly affects the mean of all pixels.
-  func largestEdgeError(to other: Pixels) -> Double {
+  func largestEdgeError(to other: DecodedPixels) -> Double {
     let (columns, rows) = (0..<size.width, 0..<size.height)
     let edges = [
       columns.map { $0 }, columns.map { $0 + (size.height - 1) * size.width },
@@ -75,7 +75,7 @@ struct Pixels: Equatable {
   }
 
   /// Returns the peak signal-to-noise ratio in decibels; 99 for equal pixels.
-  func peakSignal(to other: Pixels) -> Double {
+  func peakSignal(to other: DecodedPixels) -> Double {
     let squares = (0..<size.area * 4).reduce(0.0) { sum, index in
       let difference = seen(index / 4, index % 4) - other.seen(index / 4, index % 4)
       return sum + difference * difference
