@@ -23,6 +23,7 @@ test-examples: setup
 	  python3 Examples/serve.py $(SWIFT) run --skip-build $(EXAMPLES) $$example Examples/apps.plist || exit 1; \
 	done
 	printf 'j   kkk' | python3 Examples/serve.py $(SWIFT) run --skip-build $(EXAMPLES) ScrollingTable Examples/apps.plist
+	python3 -B Examples/photos.py "$$($(SWIFT) build $(EXAMPLES) --show-bin-path)/PhotoFolder"
 	python3 -B Examples/packages.py "$$($(SWIFT) build $(EXAMPLES) --show-bin-path)/PackageDownloader"
 	$(SWIFT) test --skip-build $(EXAMPLES)
 	$(SWIFT) build $(SERVICE)

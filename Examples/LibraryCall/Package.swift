@@ -18,6 +18,8 @@ let package = Package(
       name: "LibraryCall", dependencies: libraries + [.product(name: "thumbs-decode", package: "thumbs")]),
     .executableTarget(name: "TableOfIcons", dependencies: libraries),
     .executableTarget(name: "ScrollingTable", dependencies: libraries),
+    .executableTarget(
+      name: "PhotoFolder", dependencies: [.product(name: "ImageCache", package: "thumbs")]),
     .executableTarget(name: "PackageDownloader", dependencies: [.product(name: "Downloads", package: "thumbs")]),
     .testTarget(
       name: "StubTransportTests",

@@ -33,7 +33,7 @@ public final class StubTransport: Transport {
     case held
   }
 
-  /// The URLs of the transfers that are about to begin, as the transport is asked to prepare for them.
+  /// The URLs of the transfers that are about to begin, in the order of their preparation.
   public let preparations: AsyncStream<String>
   private let prepared: AsyncStream<String>.Continuation
   private let (begun, begin) = AsyncStream.makeStream(of: StubTransfer.self)

@@ -90,8 +90,8 @@ extension ThumbnailJob {
   }
 
   /// True if the response does not depend on the user: the request has no credentials in any form, no signature in its
-  /// URL that the key leaves out, no code that changes pixels, no separate rule for IP addresses, no header fields that may be secret, and is sent
-  /// to a server that is the same for every machine, and trusted in the same way.
+  /// URL that the key leaves out, no code that changes pixels, no separate rule for IP addresses, no header fields that
+  /// may be secret, and is sent to a server that is the same for every machine, and trusted in the same way.
   private var isForEveryone: Bool {
     guard !identity.isChosen, options.modifier == nil, options.process == nil,
       context.unusualAddresses(options) == nil

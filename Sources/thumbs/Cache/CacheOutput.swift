@@ -1,6 +1,6 @@
 import ArgumentParser
-import Foundation
 import BatchFetch
+import Foundation
 import ImageCache
 
 /// The output format of a cache command.

@@ -79,7 +79,9 @@ import Testing
     let (begun, ends) = (Recorder<String>(), Recorder<FailureCode?>())
     let run = Batch(requests, over: pipeline, window: 1).start { item in
       ends.record(item.outcome.failure?.code)
-    } begin: { begun.record($0.url) }
+    } begin: {
+      begun.record($0.url)
+    }
     let first = try #require(await transport.nextTransfer())
     run.pause()
     await first.isCanceled()

@@ -40,7 +40,9 @@ import Testing
     let cache = ThumbnailCache()
     let first = try await thumbnails("a 2026-01-01", [specs[0]], in: cache)
     let inverted = PixelProcess(id: "inverted") { pixels in
-      pixels.change { samples in for index in samples.indices where index % 4 < 3 { samples[index] = 255 - samples[index] } }
+      pixels.change { samples in
+        for index in samples.indices where index % 4 < 3 { samples[index] = 255 - samples[index] }
+      }
     }
     #expect(try await thumbnails("a 2026-01-02", [specs[0]], in: cache) == first)
     #expect(try await thumbnails("a 2026-01-01", specs, in: cache)[0] == first[0])

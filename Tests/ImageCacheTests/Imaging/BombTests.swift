@@ -35,7 +35,8 @@ import Testing
     for bytes in [bomb, Array(bomb.prefix(32 << 10))] {
       let rendering = try Renderer().render(bytes, specs: Self.specs)
       #expect(rendering.warnings.contains { $0.contains("after its last row") }, "\(rendering.warnings)")
-      #expect(try DecodedPixels(rendering.thumbnails[0]).samples.enumerated().allSatisfy { $1 == ($0 % 4 == 3 ? 255 : 0) })
+      #expect(
+        try DecodedPixels(rendering.thumbnails[0]).samples.enumerated().allSatisfy { $1 == ($0 % 4 == 3 ? 255 : 0) })
     }
   }
 

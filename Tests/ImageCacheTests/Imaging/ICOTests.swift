@@ -92,7 +92,8 @@ import Testing
     let small = try Renderer().render(icon, specs: [spec]).thumbnails[0]
 
     // Premultiplied alpha rounds colors.
-    let error = try DecodedPixels(small).meanError(to: DecodedPixels(file: SampleImage.png(width: 16, height: 16, seed: 1)))
+    let error = try DecodedPixels(small).meanError(
+      to: DecodedPixels(file: SampleImage.png(width: 16, height: 16, seed: 1)))
     #expect(error.allSatisfy { $0 < 1 }, "\(error)")
   }
 

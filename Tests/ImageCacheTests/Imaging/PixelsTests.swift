@@ -43,7 +43,9 @@ import Testing
     }
   }
 
-  @Test func `A process that makes pixels transparent shows the background in a JPEG, and is transparent in a PNG`() throws {
+  @Test func `A process that makes pixels transparent shows the background in a JPEG, and is transparent in a PNG`()
+    throws
+  {
     var renderer = Renderer()
     renderer.process = PixelProcess(id: "clear") { pixels in
       pixels.change { samples in for index in samples.indices { samples[index] = 0 } }

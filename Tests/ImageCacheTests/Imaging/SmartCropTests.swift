@@ -51,7 +51,8 @@ import Testing
   }
 
   /// Returns the smart crop to a square, and the whole image at the same scale.
-  private static func rendered(_ file: [UInt8], isTall: Bool, _ format: ThumbnailSpec.Format = .png) throws -> [DecodedPixels]
+  private static func rendered(_ file: [UInt8], isTall: Bool, _ format: ThumbnailSpec.Format = .png) throws
+    -> [DecodedPixels]
   {
     let whole = isTall ? PixelSize(width: 80, height: 120) : PixelSize(width: 120, height: 80)
     let specs = [

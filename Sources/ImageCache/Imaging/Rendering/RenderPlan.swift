@@ -19,7 +19,7 @@ struct RenderPlan {
   private(set) var steps: [Step] = []
 
   /// Plans the thumbnails of the image whose header `decoder` has read. For a crop of scaled pixels, at most
-  /// `maxContent` of them are made. `encoders` are the processes that encode AVIF. `process` changes the pixels of each.
+  /// `maxContent` of them are made. `encoders` are the processes that encode AVIF. `process` changes the pixels.
   init(
     _ decoder: some ImageDecoder, specs: [ThumbnailSpec], maxContent: Int = .max, encoders: DecoderPool,
     process: PixelProcess? = nil
