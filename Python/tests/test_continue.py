@@ -167,15 +167,6 @@ def test_a_directory_with_other_files_is_not_overwritten(module: str, tmp_path: 
 
 
 @MODULES
-def test_a_url_is_no_local_directory(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    call: Any = getattr(thumbs, module).write
-    with pytest.raises(ValueError, match="s3://bucket/x is a URL"):
-        call(thumbs.run(ROWS, state=tmp_path / "state"), "s3://bucket/x")
-    assert not (tmp_path / "s3:").exists() and not (tmp_path / "state").exists()
-
-
-@MODULES
 def test_an_unknown_mode_raises(module: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="mode is 'append'"):
         write(module, ROWS, tmp_path / "out", "append")

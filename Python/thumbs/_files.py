@@ -9,8 +9,9 @@ import os
 import shutil
 import uuid
 from contextlib import contextmanager
+from fnmatch import fnmatch
 from pathlib import Path
-from typing import IO, Iterator, Literal, Tuple, Union
+from typing import IO, Any, ContextManager, Iterator, List, Literal, Mapping, Optional, Protocol, Tuple, Union
 
 UNFINISHED = ".unfinished"
 
@@ -23,9 +24,50 @@ Mode = Literal["error", "continue", "overwrite"]
 PathLike = Union[str, "os.PathLike[str]"]
 
 
+class Folder(Protocol):
+    """A place for files, by their names."""
+
+    def names(self, pattern: str = "*") -> List[str]:
+        """Returns the names that match a pattern, in order."""
+
+    def open(self, name: str) -> IO[bytes]:
+        """Opens a file for reading."""
+
+    def replacing(self, name: str) -> ContextManager[IO[bytes]]:
+        """Opens a file for writing. It gets its name when it is complete, and never if the block raises."""
+
+    def delete(self, name: str) -> None:
+        """Deletes a file."""
+
+
+class LocalFolder:
+    """A directory of this machine."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __str__(self) -> str:
+        return str(self._path)
+
+    def names(self, pattern: str = "*") -> List[str]:
+        return sorted(path.name for path in self._path.glob(pattern))
+
+    def open(self, name: str) -> IO[bytes]:
+        return (self._path / name).open("rb")
+
+    def replacing(self, name: str) -> ContextManager[IO[bytes]]:
+        return replacing(self._path / name)
+
+    def delete(self, name: str) -> None:
+        (self._path / name).unlink()
+
+
 @contextmanager
-def directory(path: PathLike, mode: Mode, *patterns: str) -> Iterator[Path]:
-    """Reserves a directory for files of `patterns` until the end of the block, and gives the one to write to.
+def directory(
+    path: PathLike, mode: Mode, *patterns: str, storage_options: Optional[Mapping[str, Any]] = None
+) -> Iterator[Folder]:
+    """Reserves a directory for files of `patterns` until the end of the block, and gives the one to write to. It may be
+    a URL of fsspec with `storage_options`; such a directory cannot be reserved.
 
     With the mode `error`, it may have no such files yet. With `continue`, they stay. With `overwrite`, the files are
     written next to it and replace the directory at the end of the block, unless it raises. What a killed process left
@@ -37,30 +79,37 @@ def directory(path: PathLike, mode: Mode, *patterns: str) -> Iterator[Path]:
     if mode not in ("error", "continue", "overwrite"):
         raise ValueError(f"mode is {mode!r}, but must be \"error\", \"continue\" or \"overwrite\".")
     if "://" in os.fspath(path):
-        raise ValueError(f"{path} is a URL, but files are written to directories of this machine; copy them then.")
+        from . import _remote_files  # Imports fsspec, which only URLs need.
+
+        with _remote_files.directory(os.fspath(path), mode, patterns, storage_options or {}) as remote:
+            yield remote
+        return
+    if storage_options:
+        raise ValueError(f"storage_options are for URLs, but {path} is a directory of this machine.")
     folder = Path(path)
     folder.mkdir(parents=True, exist_ok=True)
     if not os.access(folder, os.W_OK | os.X_OK):
         raise PermissionError(errno.EACCES, "No file can be created in this directory", str(folder))
     with _reserved(folder) as is_reserved:
-        _check(folder, mode, patterns)
+        check(LocalFolder(folder), mode, patterns)
         if is_reserved:
             _remove_unfinished(folder, *patterns)
         if mode == "overwrite":
             with _swapping(folder) as other:
-                yield other
+                yield LocalFolder(other)
         else:
-            yield folder
+            yield LocalFolder(folder)
 
 
-def _check(folder: Path, mode: Mode, patterns: Tuple[str, ...]) -> None:
-    for existing in folder.iterdir():
-        is_ours = any(existing.match(pattern) for pattern in patterns)
+def check(folder: Folder, mode: Mode, patterns: Tuple[str, ...]) -> None:
+    """Raises `FileExistsError` if the directory has files that it may not have."""
+    for name in folder.names():
+        is_ours = any(fnmatch(name, pattern) for pattern in patterns)
         if is_ours and mode == "error":
-            raise FileExistsError(f"{existing} exists already; choose another directory, or mode=\"continue\" or "
+            raise FileExistsError(f"{folder}/{name} exists already; choose another directory, or mode=\"continue\" or "
                                   "\"overwrite\".")
-        if not is_ours and mode == "overwrite" and not existing.name.endswith(UNFINISHED):
-            raise FileExistsError(f"{existing} is no file of this format, so {folder} is not overwritten.")
+        if not is_ours and mode == "overwrite" and not name.endswith(UNFINISHED):
+            raise FileExistsError(f"{folder}/{name} is no file of this format, so {folder} is not overwritten.")
 
 
 @contextmanager

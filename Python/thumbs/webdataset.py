@@ -7,11 +7,10 @@ import json
 import tarfile
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import IO, Any, ContextManager, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 from . import _redaction, _shards
-from ._files import Mode, PathLike, directory, replacing
+from ._files import Folder, Mode, PathLike, directory
 from ._finished import Finished, stored_url, without
 from ._rows import native
 from ._run import Run
@@ -26,7 +25,7 @@ EXTENSIONS = {"jpeg": "jpg"}
 
 def write(
     results: Iterable[Result], path: PathLike, *, caption_col: Optional[str] = None, mode: Mode = "error",
-    shard_rows: int = 10_000, shard_bytes: int = 1 << 30,
+    shard_rows: int = 10_000, shard_bytes: int = 1 << 30, storage_options: Optional[Mapping[str, Any]] = None,
 ) -> Counters:
     """Writes all results to the directory `path`, as `00000.tar` and so on, and returns their counters.
 
@@ -44,12 +43,15 @@ def write(
 
     Args:
         results: The results of `thumbs.run`.
-        path: A directory, which is created. No other process may write there.
+        path: A directory, which is created, or a URL of one, such as `s3://bucket/images`, for which fsspec and the
+            package of the scheme must be installed. No other process may write there.
         caption_col: The column of the rows with a caption. A row without one has an empty caption.
         mode: `error` if the directory may have no such files yet; `continue` if the rows of complete shards are left
-            out, and not fetched again; or `overwrite`, which replaces the directory when everything is written.
+            out, and not fetched again; or `overwrite`, which replaces the directory when everything is written; that
+            of a URL, file by file.
         shard_rows: The largest number of rows in a shard.
         shard_bytes: A shard with more bytes of thumbnails gets no further rows.
+        storage_options: Options of the file system of a URL, such as `{"endpoint_url": "http://127.0.0.1:9000"}`.
 
     Raises:
         FileExistsError: `path` has such files, or others that would be overwritten, or another process writes there.
@@ -60,10 +62,10 @@ def write(
     counters, url_col = Counters(), getattr(results, "url_col", "url")
     if isinstance(results, Run):
         results.prefer_format("jpeg")
-    with directory(path, mode, PATTERN, ROWS, STATISTICS) as folder:
+    with directory(path, mode, PATTERN, ROWS, STATISTICS, storage_options=storage_options) as folder:
         shards = _complete(folder)
         if shards:
-            results = without(results, _finished(shards, url_col))
+            results = without(results, _finished(folder, shards, url_col))
         numbers = itertools.count(_number(shards[-1]) + 1 if shards else 0)
         with _shards.until_error(_shards.counted(results, counters)) as rows:
             for number, shard in zip(numbers, _shards.groups(rows, shard_rows, shard_bytes)):
@@ -71,36 +73,36 @@ def write(
     return counters
 
 
-def _complete(folder: Path) -> List[Path]:
-    """Returns the files with the counters of complete shards in order, and deletes what there is of others."""
-    complete = sorted(folder.glob(STATISTICS), key=_number)
+def _complete(folder: Folder) -> List[str]:
+    """Returns the names of the counters of complete shards in order, and deletes what there is of others."""
+    complete = sorted(folder.names(STATISTICS), key=_number)
     numbers = set(map(_number, complete))
     for pattern in (PATTERN, ROWS):
-        for path in folder.glob(pattern):
-            if _number(path) not in numbers:
-                path.unlink()
+        for name in folder.names(pattern):
+            if _number(name) not in numbers:
+                folder.delete(name)
     return complete
 
 
-def _finished(shards: Sequence[Path], url_col: str) -> Finished:
+def _finished(folder: Folder, shards: Sequence[str], url_col: str) -> Finished:
     finished = Finished(url_col)
-    for path in shards:
-        with path.with_name(f"{_number(path):05}.jsonl").open("rb") as lines:
+    for shard in shards:
+        with folder.open(f"{_number(shard):05}.jsonl") as lines:
             for line in lines:
                 row = json.loads(line)
                 finished.add(row["index"], row["url"])
     return finished
 
 
-def _number(path: Path) -> int:
-    return int(path.stem.partition("_")[0])
+def _number(name: str) -> int:
+    return int(name.partition(".")[0].partition("_")[0])
 
 
 @dataclass(frozen=True)
 class _Shard:
     """The files of a shard."""
 
-    folder: Path
+    folder: Folder
     number: int
     caption_col: Optional[str]
     url_col: str
@@ -120,7 +122,7 @@ class _Shard:
             file.write(json.dumps(asdict(counters), indent=1).encode())
 
     def _file(self, ending: str) -> ContextManager[IO[bytes]]:
-        return replacing(self.folder / f"{self.number:05}{ending}")
+        return self.folder.replacing(f"{self.number:05}{ending}")
 
     def _archive(self, stack: ExitStack) -> tarfile.TarFile:
         file = stack.enter_context(self._file(".tar"))

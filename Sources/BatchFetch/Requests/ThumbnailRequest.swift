@@ -140,7 +140,7 @@ public struct RequestOptions: Hashable, Sendable {
   /// Changes the request before each of its attempts. Its ``RequestModifier/id`` is part of the key of the cache entry.
   /// Default nil: none.
   public var modifier: RequestModifier?
-  /// Changes the pixels of each thumbnail before it is encoded. Its ``PixelProcess/id`` is part of the key of the cache
+  /// Changes the pixels of each thumbnail before it is encoded. Its `id` is part of the key of the cache
   /// entry, which is not shared with other machines. Default nil: none.
   public var process: PixelProcess?
 

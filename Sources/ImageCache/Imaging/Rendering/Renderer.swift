@@ -92,12 +92,16 @@ extension Renderer {
   /// served. Deterministic: the same bytes and specs give the same files.
   ///
   /// - Parameters:
-  ///   - bytes: A whole file in one of the formats ``SourceFormat/all``.
+  ///   - bytes: A whole file in one of the formats ``SourceFormat/all``. An array is not copied.
   ///   - specs: The thumbnails to render.
   /// - Returns: The source, one thumbnail per spec in the same order, and warnings about the file.
   /// - Throws: An error with any code of ``ImageError/Code``; `badSpec` if ``check(_:)`` refuses a spec, `truncated` if
   ///   any image data is missing, however little, unless ``failLevel`` tolerates that.
-  public func render(_ bytes: [UInt8], specs: [ThumbnailSpec]) throws(ImageError) -> Rendering {
+  public func render(_ bytes: some Sequence<UInt8>, specs: [ThumbnailSpec]) throws(ImageError) -> Rendering {
+    try render(file: Array(bytes), specs)
+  }
+
+  private func render(file bytes: [UInt8], _ specs: [ThumbnailSpec]) throws(ImageError) -> Rendering {
     try check(specs)
     var file = try ImageFile(bytes.span, limits: limits, decoders: caches.decoders)
     let source = file.decoder.header.source
@@ -142,12 +146,6 @@ extension Renderer {
 // MARK: Asynchronous
 
 extension Renderer {
-  /// Decodes an image once and renders its thumbnails, as ``render(_:specs:)-([UInt8],_)`` does, for any bytes, such as
-  /// `Data`.
-  public func render(_ bytes: some Sequence<UInt8>, specs: [ThumbnailSpec]) throws(ImageError) -> Rendering {
-    try render(Array(bytes), specs: specs)
-  }
-
   /// Decodes an image once and renders its thumbnails, without blocking a thread of Swift concurrency. All renderers of
   /// the process together render as many images at a time as it has processors.
   ///
