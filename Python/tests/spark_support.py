@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from support import Origin, wait_until
 
 import thumbs.spark
-from thumbs._hosts import HostPlan
+from thumbs._hosts import ROWS_PER_SALT, HostPlan, default_partitions
 
 PACKAGE = Path(thumbs.__file__).resolve().parents[1]
 ENVIRONMENT = {
@@ -128,10 +128,11 @@ class Trial:
 
     def largest_partition(self) -> int:
         """Returns the number of URLs in the largest partition."""
-        plan = HostPlan(self.options.get("per_host", 6), rows_per_salt=self.options.get("rows_per_salt", 5000))
+        plan = HostPlan(self.options.get("per_host", 6), rows_per_salt=self.options.get("rows_per_salt", ROWS_PER_SALT),
+                        tasks=thumbs.spark._tasks(self.df.sparkSession))
         urls = thumbs.spark._distinct_urls(self.df, "link")
         count, salts = thumbs.spark._count(urls, plan)
-        partitions = self.options.get("partitions") or thumbs.spark._partitions(count)
+        partitions = self.options.get("partitions") or default_partitions(count)
         placed = thumbs.spark._place(urls, salts, partitions)
         sizes = placed.groupBy(F.spark_partition_id()).count().agg(F.max("count")).collect()
         return int(sizes[0][0])

@@ -11,14 +11,19 @@ from thumbs._hosts import HostPlan, default_partitions
 from thumbs._urls import is_plain_host, key_and_host, stored
 
 
-@pytest.mark.parametrize("rows, salts", [(1, 1), (5000, 1), (5001, 2), (15_000, 3), (30_001, 6), (10_000_000, 6)])
+@pytest.mark.parametrize("rows, salts", [(1, 1), (1000, 1), (1001, 2), (3000, 3), (6001, 6), (10_000_000, 6)])
 def test_a_host_with_many_rows_is_shared_by_at_most_as_many_tasks_as_its_limit(rows: int, salts: int) -> None:
     assert HostPlan().salts("a.example", rows) == salts
 
 
+@pytest.mark.parametrize("tasks, salts", [(1, 1), (2, 2), (4, 3), (5, 3), (6, 6), (100, 6), (None, 6)])
+def test_no_more_tasks_share_a_host_than_run_at_a_time(tasks: Optional[int], salts: int) -> None:
+    assert HostPlan(tasks=tasks).salts("a.example", 1_000_000) == salts
+
+
 def test_only_hosts_that_several_tasks_share_are_salted() -> None:
     plan = HostPlan(hosts={"c.example": {"rate": "5/s"}})
-    assert plan.salted([("a.example", 5000), ("b.example", 5001), ("c.example", 9000)]) == {"b.example": 2}
+    assert plan.salted([("a.example", 1000), ("b.example", 1001), ("c.example", 9000)]) == {"b.example": 2}
 
 
 @pytest.mark.parametrize("rows, partitions", [(0, 8), (16_000, 8), (16_001, 9), (18_000, 9), (1_000_000, 500)])
@@ -28,11 +33,11 @@ def test_there_is_a_task_per_2000_rows(rows: int, partitions: int) -> None:
 
 @pytest.mark.parametrize("limit", range(1, 20))
 @pytest.mark.parametrize("rows", [1, 6000, 33_000, 1_000_000])
-def test_the_shares_of_a_host_never_add_up_to_more_than_its_limit(limit: int, rows: int) -> None:
+def test_the_shares_of_a_host_add_up_to_its_limit(limit: int, rows: int) -> None:
     plan = HostPlan(per_host=limit)
     salts = plan.salts("a.example", rows)
     share = plan.settings({"a.example": salts})["a.example:443"]["per-host"]
-    assert share >= 1 and share * salts <= limit
+    assert share >= 1 and share * salts == limit
 
 
 @pytest.mark.parametrize("hosts, expected", [

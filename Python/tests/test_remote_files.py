@@ -27,10 +27,11 @@ SHARDS: Dict[str, Dict[str, int]] = {"parquet": {"shard_rows": 30}, "webdataset"
 def server() -> Iterator[str]:
     """A server for buckets, and its address."""
     code = ("import sys; from moto.moto_server.threaded_moto_server import ThreadedMotoServer as Server; "
-            "server = Server('127.0.0.1', 0, verbose=False); server.start(); print(server.get_host_and_port()[1], flush=True); "
-            "sys.stdin.read()")
+            "server = Server('127.0.0.1', 0, verbose=False); server.start(); "
+            "print(server.get_host_and_port()[1], flush=True); sys.stdin.read()")
     process = subprocess.Popen(
-        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        text=True)
     assert process.stdin is not None and process.stdout is not None
     yield f"http://127.0.0.1:{int(process.stdout.readline())}"
     process.stdin.close()

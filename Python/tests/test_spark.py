@@ -10,6 +10,7 @@ import uuid
 from pathlib import Path
 from typing import Any, Iterator
 
+import pandas
 import pytest
 from support import Origin, kill_one
 
@@ -24,7 +25,7 @@ from spark_support import PACKAGE, Trial, rows, session  # noqa: E402
 import thumbs.spark  # noqa: E402
 from thumbs import _urls  # noqa: E402
 from thumbs._hosts import HostPlan  # noqa: E402
-from thumbs._spark_storage import ONE_FILE_PER_TASK, _settings, partitions_on_disk, scratch  # noqa: E402
+from thumbs._spark_storage import ONE_FILE_PER_TASK, _settings, partitions_on_disk, replacement, scratch  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("command")
 OPTIONS: Any = {"sizes": 32, "no_cache": True, "no_config": True, "partitions": 2}
@@ -243,3 +244,19 @@ def test_spark_connect_fetches_too(origin: Origin, tmp_path: Path) -> None:
     assert (found["rows"], found["ok"]) == (9, 8)
     assert "thumbs.spark.counters" in found["message"]
     assert found["error"] == "FileExistsError"
+
+
+def test_a_frame_of_pandas_is_refused_by_its_name(tmp_path: Path) -> None:
+    frame: Any = pandas.DataFrame({"link": ["http://a.example/"]})
+    with pytest.raises(TypeError, match="of type DataFrame, but must be a DataFrame of Spark"):
+        thumbs.spark.fetch(frame, "link", path=tmp_path / "table")
+
+
+def test_a_table_that_comes_into_being_during_the_fetch_is_kept(spark: SparkSession, tmp_path: Path) -> None:
+    df = spark.createDataFrame([("http://a.example/",)], "link string")
+    path = str(tmp_path / "table")
+    with pytest.raises(FileExistsError, match="came into being"):
+        with replacement(spark, path, "error", "parquet") as target:
+            df.write.parquet(path)
+            df.write.mode("error").parquet(target)
+    assert spark.read.parquet(path).count() == 1

@@ -105,7 +105,7 @@ def _argument(name: str, value: Option) -> Iterator[str]:
         yield option
     elif value is None or value is False:
         return
-    elif isinstance(value, (str, int, float, os.PathLike)):
+    elif isinstance(value, (str, int, float, os.PathLike)) or hasattr(value, "__float__"):  # A scalar of NumPy, too.
         yield f"{option}={os.fspath(value) if isinstance(value, os.PathLike) else value}"
     else:
         for single in value:

@@ -11,7 +11,7 @@ from ._urls import is_plain_host
 Settings = Mapping[str, Mapping[str, Any]]
 
 DEFAULT_PER_HOST = 6
-ROWS_PER_SALT = 5000
+ROWS_PER_SALT = 1000
 ROWS_PER_PARTITION = 2000
 
 
@@ -37,6 +37,9 @@ class HostPlan:
     """Settings for hosts, as in the file of `--hosts`. They take precedence."""
     rows_per_salt: int = ROWS_PER_SALT
     """The number of rows of a host above which it is salted."""
+    tasks: Optional[int] = None
+    """The number of tasks that run at a time; None if it is unknown. Each of more salts would only wait, with its share
+    of the limit."""
 
     def __post_init__(self) -> None:
         check_hosts(self.hosts)
@@ -44,11 +47,13 @@ class HostPlan:
             raise ValueError(f"rows_per_salt is {self.rows_per_salt}, but must be at least 1.")
 
     def salts(self, host: str, rows: int) -> int:
-        """Returns the number of tasks that share `rows` rows of `host`."""
+        """Returns the number of tasks that share `rows` rows of `host`: a divisor of the limit, so that the shares add
+        up to it."""
         if not is_plain_host(host) or self._setting(host, "rate", self.rate) is not None:
             return 1
         limit = int(self._setting(host, "per-host", self.per_host))
-        return max(1, min(limit, -(-rows // self.rows_per_salt)))
+        most = max(1, min(limit, -(-rows // self.rows_per_salt), self.tasks or limit))
+        return next(count for count in range(most, 0, -1) if limit % count == 0 or count == 1)
 
     def salted(self, counts: Iterable[Tuple[str, int]]) -> Dict[str, int]:
         """Returns the number of salts of each host that has several, from pairs of a host and its number of rows."""

@@ -57,7 +57,12 @@ def replacement(spark: SparkSession, path: str, mode: str, table_format: str) ->
     Delta replaces a table at once by itself. Spark Connect cannot rename, so it copies the table, and leaves it there.
     """
     if mode != "overwrite" or table_format == "delta":
-        yield path
+        try:
+            yield path
+        except AnalysisException as error:
+            if "PATH_ALREADY_EXISTS" in str(error):
+                raise FileExistsError(f"{path} came into being during the fetch; choose another path.") from error
+            raise
         return
     new = f"{path}.{uuid.uuid4().hex}.thumbs-new"
     try:

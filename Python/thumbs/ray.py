@@ -53,13 +53,18 @@ def fetch(
         options: Options of `thumbs worker`, such as `format="webp"`.
 
     Raises:
+        TypeError: `ds` is no `ray.data.Dataset`.
         FileExistsError: `path` exists.
         CommandNotFound: The command is not installed on the driver.
         UsageError: An option is unknown or has a wrong value, or cannot be used here, such as `size` for `sizes`.
         IncompleteTable: The files do not have exactly one row per URL.
     """
+    if not hasattr(ds, "map_batches"):
+        raise TypeError(f"ds is of type {type(ds).__name__}, but must be a ray.data.Dataset, such as that of "
+                        "ray.data.from_pandas.")
     _command.check(sizes, per_host=per_host, rate=rate, **options)
-    plan = HostPlan(per_host, rate, hosts or {}, rows_per_salt)
+    actors = actors or _processors()
+    plan = HostPlan(per_host, rate, hosts or {}, rows_per_salt, tasks=actors)
     folder = Path(path).absolute()
     with _new_folder(folder) as unfinished:
         urls = _distinct_urls(ds, url_col)
@@ -68,7 +73,7 @@ def fetch(
         task = Fetch(_command.size_list(sizes), plan.settings(salts), {"per_host": per_host, "rate": rate, **options},
                      uuid.uuid4().hex)
         placed = urls.map_batches(partial(place, salts=salts, parts=parts), batch_format="pyarrow")
-        written = _write(placed, task, unfinished, actors or _processors())
+        written = _write(placed, task, unfinished, actors)
         _check(written, count, unfinished)
         if count == 0:
             write_empty(task, unfinished)

@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from . import _arrow, _command, _redaction, _urls
 from ._hosts import DEFAULT_PER_HOST, ROWS_PER_SALT, HostPlan, default_partitions
 from ._spark_counters import accumulator, counters
-from ._spark_storage import check_path, partitions_on_disk, replacement, scratch
+from ._spark_storage import check_path, is_connect, partitions_on_disk, replacement, scratch
 from ._tasks import Fetch, add_hosts
 from .errors import IncompleteTable
 
@@ -65,6 +65,7 @@ def fetch(
         options: Options of `thumbs worker`, such as `format="webp"` or `cache_dir="/tmp/cache"`.
 
     Raises:
+        TypeError: `df` is no DataFrame of Spark.
         FileExistsError: `path` exists, and `mode` is `error`.
         OSError: Nothing can be created next to `path`.
         CommandNotFound: The command is not installed on the driver.
@@ -74,9 +75,12 @@ def fetch(
         IncompleteTable: The written table does not have exactly one row per URL.
     """
     path, sizes = os.fspath(path).rstrip("/"), _command.size_list(sizes)
+    if not hasattr(df, "sparkSession"):
+        raise TypeError(f"df is of type {type(df).__name__}, but must be a DataFrame of Spark, such as that of "
+                        "spark.createDataFrame.")
     _command.check(sizes, per_host=per_host, rate=rate, **options)
     _check(df, url_col, prefix, sizes)
-    plan, seed = HostPlan(per_host, rate, hosts or {}, rows_per_salt), uuid.uuid4().hex
+    plan, seed = HostPlan(per_host, rate, hosts or {}, rows_per_salt, tasks=_tasks(df.sparkSession)), uuid.uuid4().hex
     check_path(df, path, mode)
     table_format = table_format or _default_format(df.sparkSession)
     with scratch(df.sparkSession, path) as folder:
@@ -89,6 +93,11 @@ def fetch(
                 fetched.write.format(table_format).mode(mode).options(**COMMITTER).save(target)
                 _check_rows(df.sparkSession.read.format(table_format).load(target), stored.count(), path)
     return _join(df, url_col, df.sparkSession.read.format(table_format).load(path), prefix, seed)
+
+
+def _tasks(spark: SparkSession) -> Optional[int]:
+    """Returns the number of tasks that run at a time; None with Spark Connect, which does not tell."""
+    return None if is_connect(spark) else max(1, int(spark.sparkContext.defaultParallelism))
 
 
 def _check_rows(table: DataFrame, urls: int, path: str) -> None:

@@ -27,6 +27,9 @@ public struct ContentRules: Hashable, Sendable {
   /// The minimum number of pixels of an image. One with fewer fails with `too_few_pixels`, as soon as its header has
   /// arrived. Default 0.
   public var minPixels = 0
+  /// The maximum ratio of the longer side of an image to the shorter one, at least 1. A longer image fails with
+  /// `too_long`, as soon as its header has arrived. Default nil: any.
+  public var maxAspectRatio: Double?
   /// The digests of files that fail with `rejected_hash`. Default: none.
   public var rejectedDigests: Set<BodyDigest> = []
 
@@ -44,7 +47,7 @@ public struct ContentRules: Hashable, Sendable {
     guard case .image(let image, let digest, _) = source.content else { return nil }
     if let failure = failure(of: digest) { return failure }
     do throws(ImageError) {
-      try image.size.check(minPixels: minPixels)
+      try image.size.check(minPixels: minPixels, maxAspectRatio: maxAspectRatio)
       return nil
     } catch {
       return FetchFailure(error)

@@ -81,6 +81,7 @@ final class ThumbnailContext: Sendable {
       isolation: configuration.decoders)
     renderer.failLevel = configuration.failLevel
     renderer.minPixels = configuration.content.minPixels
+    renderer.maxAspectRatio = configuration.content.maxAspectRatio
     metrics = PipelineMetrics(downloads.metrics ?? MetricsSystem.factory)
     self.renderer = renderer
     inks = configuration.inks.map { BodyDigest(of: $0.bytes).description } ?? ""

@@ -19,8 +19,8 @@ extension FailureCode {
     switch code {
     case .truncated: .truncated
     case .outOfMemory: FailureCode(code.rawValue, isRetryable: true, contact: .reached)
-    case .badSpec, .notAnImage, .unsupportedFormat, .tooManyPixels, .tooFewPixels, .decodeError, .decodeLimit,
-      .outputTooLarge:
+    case .badSpec, .notAnImage, .unsupportedFormat, .tooManyPixels, .tooFewPixels, .tooLong, .decodeError,
+      .decodeLimit, .outputTooLarge:
       FailureCode(
         code.rawValue, isRetryable: false, isLasting: code.isFinal && origin == .file, contact: .reached)
     }

@@ -14,6 +14,8 @@ public struct ImageError: Error, Hashable, Sendable {
     case tooManyPixels = "too_many_pixels"
     /// The header declares fewer pixels than the caller wants.
     case tooFewPixels = "too_few_pixels"
+    /// The header declares an image that is longer, compared with its other side, than the caller wants.
+    case tooLong = "too_long"
     /// The file ends before its image data does, or a download before its declared length.
     case truncated
     /// The file is corrupt.
@@ -29,7 +31,7 @@ public struct ImageError: Error, Hashable, Sendable {
     package var isFinal: Bool {
       switch self {
       case .notAnImage, .unsupportedFormat, .decodeError, .decodeLimit: true
-      case .badSpec, .tooManyPixels, .tooFewPixels, .truncated, .outputTooLarge, .outOfMemory: false
+      case .badSpec, .tooManyPixels, .tooFewPixels, .tooLong, .truncated, .outputTooLarge, .outOfMemory: false
       }
     }
   }

@@ -3,11 +3,13 @@ import BatchFetch
 public import ImageCache
 
 extension ThumbnailSpec.Fit: ExpressibleByArgument {
-  /// Parses the names of this command, and those of CSS and sharp: `contain` is `pad`, and `fill` is `stretch`.
+  /// Parses the names of this command, and those of other tools: `contain` is `pad`, `fill` is `stretch`, and `smallest`
+  /// is `outside`.
   public init?(argument: String) {
     switch argument {
     case "contain": self = .pad
     case "fill": self = .stretch
+    case "smallest": self = .outside
     default: self.init(rawValue: argument)
     }
   }

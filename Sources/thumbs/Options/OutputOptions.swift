@@ -191,6 +191,13 @@ struct ContentOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
+      "Longest image to accept, as the ratio of its sides, such as 3. Longer ones fail as too_long. (default: any)",
+      valueName: "ratio"),
+    transform: Self.ratio)
+  var maxAspectRatio: Double?
+
+  @Option(
+    help: ArgumentHelp(
       "Reject the image files with these SHA-256 digests, one per line, such as placeholders of a host. Repeatable.",
       discussion: """
         Their rows fail as rejected_hash. A line may have more after the digest, as sha256sum prints it; empty lines \
@@ -208,8 +215,16 @@ struct ContentOptions: ParsableArguments {
   var rules: ContentRules {
     var rules = ContentRules()
     rules.minPixels = minPixels?.count ?? 0
+    rules.maxAspectRatio = maxAspectRatio
     rules.rejectedDigests = rejectHash.reduce(into: []) { $0.formUnion($1.digests) }
     return rules
+  }
+
+  private static func ratio(_ text: String) throws -> Double {
+    guard let ratio = Double(text), ratio >= 1, ratio.isFinite else {
+      throw ValidationError("give a ratio from 1 on, such as 3 or 1.78")
+    }
+    return ratio
   }
 
   /// The demand on the rows of a manifest.

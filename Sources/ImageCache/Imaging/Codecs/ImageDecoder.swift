@@ -112,10 +112,14 @@ struct DecodingDemand: Sendable {
 }
 
 extension PixelSize {
-  /// Throws `tooFewPixels` if there are fewer than `minPixels`.
-  package func check(minPixels: Int) throws(ImageError) {
-    guard area < minPixels else { return }
-    throw ImageError(.tooFewPixels, "The image is \(self) pixels; at least \(minPixels) in all are wanted.")
+  /// Throws `tooFewPixels` if there are fewer than `minPixels`, and `tooLong` if the longer side is more than
+  /// `maxAspectRatio` times the shorter one. Nil means any.
+  package func check(minPixels: Int, maxAspectRatio: Double?) throws(ImageError) {
+    if area < minPixels {
+      throw ImageError(.tooFewPixels, "The image is \(self) pixels; at least \(minPixels) in all are wanted.")
+    }
+    guard let ratio = maxAspectRatio, Double(max(width, height)) > ratio * Double(min(width, height)) else { return }
+    throw ImageError(.tooLong, "The image is \(self) pixels; at most \(ratio) to 1 is wanted.")
   }
 }
 

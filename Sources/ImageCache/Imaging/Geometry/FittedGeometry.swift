@@ -25,6 +25,9 @@ struct FittedGeometry: Hashable, Sendable {
     case .stretch:
       content = spec.enlargement == .allowed ? box : Self.smaller(source, box)
       canvas = content
+    case .outside:
+      content = Self.outside(source, box, spec.enlargement, maxContent)
+      canvas = content
     case .cover:
       content = spec.enlargement == .allowed ? box : Self.smaller(source, box)
       canvas = content
@@ -82,6 +85,19 @@ struct FittedGeometry: Hashable, Sendable {
         width: max(box.width, rounded(source.width * box.height, by: source.height)), height: box.height)
     }
     return PixelSize(width: box.width, height: max(box.height, rounded(source.height * box.width, by: source.width)))
+  }
+
+  /// The smallest size that covers the box, or that of the source if it covers the box already and may not be enlarged.
+  /// One that would be too long or have too many pixels is the largest that is not.
+  private static func outside(
+    _ source: PixelSize, _ box: PixelSize, _ enlargement: ThumbnailSpec.Enlargement, _ maxContent: Int
+  ) -> PixelSize {
+    let isSmaller = source.width < box.width || source.height < box.height
+    let whole = enlargement == .never && isSmaller ? source : outside(source, box)
+    let longest = ThumbnailSpec.Fit.longestSide
+    let limit = PixelSize(width: longest, height: longest)
+    let fitting = max(whole.width, whole.height) > longest ? inside(source, limit, enlargement) : whole
+    return fitting.area > maxContent ? source : fitting
   }
 
   /// The largest part of `source` that has the aspect ratio of `box`.

@@ -326,7 +326,7 @@ private struct VectorSize {
     let factors = [Double(box.width) / Double(declared.width), Double(box.height) / Double(declared.height)]
     switch spec.fit {
     case .inside, .pad: return factors.min() ?? 1
-    case .cover, .stretch: return factors.max() ?? 1
+    case .cover, .stretch, .outside: return factors.max() ?? 1
     }
   }
 

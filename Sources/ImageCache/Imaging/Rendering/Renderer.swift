@@ -23,6 +23,9 @@ public struct Renderer: Sendable {
   /// The minimum number of pixels a source may declare. Default 0.
   public var minPixels = 0
 
+  /// The maximum ratio of the longer side of a source to the shorter one, at least 1. Default nil: any.
+  public var maxAspectRatio: Double?
+
   /// The maximum number of pixels of a thumbnail that can be larger than its source: padded or enlarged. Also of the
   /// scaled image from which a crop is chosen by ``Gravity/smart``. Default 67,108,864, which is 8192 by 8192.
   public var maxOutputPixels = 1 << 26
@@ -105,7 +108,7 @@ extension Renderer {
     try check(specs)
     var file = try ImageFile(bytes.span, limits: limits, decoders: caches.decoders)
     let source = file.decoder.header.source
-    try source.size.check(minPixels: minPixels)
+    try source.size.check(minPixels: minPixels, maxAspectRatio: maxAspectRatio)
     file.decoder.fill(specs, maxPixels: maxOutputPixels)
     let plan = RenderPlan(
       file.decoder, specs: specs, maxContent: maxOutputPixels, encoders: caches.encoders, process: process)
@@ -198,12 +201,12 @@ extension Renderer {
   /// - Returns: The source as its header describes it, or nil if more bytes are needed. If the file is complete,
   ///   ``render(_:specs:)`` reports the error. PNG and WebP files may store their orientation after the image data;
   ///   width and height may then be swapped in the result of ``render(_:specs:)``.
-  /// - Throws: `notAnImage`, `unsupportedFormat`, `tooManyPixels`, `tooFewPixels`, `decodeError` or `decodeLimit`, as
+  /// - Throws: `notAnImage`, `unsupportedFormat`, `tooManyPixels`, `tooFewPixels`, `tooLong`, `decodeError` or `decodeLimit`,
   ///   soon as ``render(_:specs:)`` is certain to fail.
   public func judge(prefix: Span<UInt8>) throws(ImageError) -> SourceImage? {
     if case .isolated(let format) = try FileRecognition(prefix) { try caches.decoders.check(for: format) }
     let source = try ImageFile(prefix: prefix, limits: limits)?.decoder.header.source
-    try source?.size.check(minPixels: minPixels)
+    try source?.size.check(minPixels: minPixels, maxAspectRatio: maxAspectRatio)
     return source
   }
 }

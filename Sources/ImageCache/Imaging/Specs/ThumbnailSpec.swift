@@ -113,6 +113,12 @@ extension ThumbnailSpec {
     case pad
     /// Scales the image to exactly the box, ignoring the aspect ratio.
     case stretch
+    /// Scales the image to the smallest size that covers the box, keeping its aspect ratio. Usually larger than the box
+    /// on one side, but at most ``longestSide`` pixels long.
+    case outside
+
+    /// The longest side that ``outside`` gives: 16,383 pixels, the limit of WebP.
+    public static let longestSide = 16_383
   }
 
   /// The treatment of an image that is smaller than the box.
