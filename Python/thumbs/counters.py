@@ -18,7 +18,8 @@ class Counters:
     failed: int = 0
     """The number of other rows."""
     requests: int = 0
-    """The number of attempts, retries included, without those of a worker that died."""
+    """The number of attempts, retries included, without those of a worker that died. One for several rows that want
+    the same image at the same time."""
     bytes: int = 0
     """The lengths of the images that were downloaded, not those from the cache."""
     restarts: int = 0
@@ -29,10 +30,12 @@ class Counters:
     def add(self, result: Result) -> None:
         """Counts a result."""
         self.rows += 1
-        self.requests += result.attempts
+        is_shared = bool(result.report.get("shared"))
+        if not is_shared:
+            self.requests += result.attempts
         if result.ok:
             self.ok += 1
-            if result.origin == "network":
+            if result.origin == "network" and not is_shared:
                 self.bytes += result.bytes or 0
         else:
             self.failed += 1

@@ -10,6 +10,11 @@ final class ThumbnailCaller: Sendable {
     var tried = 0
     /// The failures of those that were tried.
     var failures: [FetchFailure] = []
+    /// The number of URLs whose work another caller had begun.
+    var shared = 0
+
+    /// True if this caller has begun no work.
+    var isShared: Bool { shared > 0 && shared == tried }
   }
 
   let caller: Caller<ThumbnailSet>
@@ -46,6 +51,9 @@ final class ThumbnailCaller: Sendable {
     guard !milestones.isEmpty else { return tryNextURL() }
     caller.wait(for: milestones, on: context.callbacks) { [self] in tryNextURL() }
   }
+
+  /// The current URL is being worked on already, for another caller.
+  func joinedOthers() { state.withLock { $0.shared += 1 } }
 
   /// Receives the progress of the current URL. Attempts count over all URLs.
   func progressed(_ progress: DownloadProgress) {
@@ -110,9 +118,11 @@ final class ThumbnailCaller: Sendable {
 
   /// The set, with the attempts at other mirrors and the URL that it came from.
   private func finished(_ set: ThumbnailSet) -> ThumbnailSet {
-    let tried = state.withLock { $0.failures.isEmpty ? 1 : $0.tried }
-    guard tried > 1 else { return set }
+    let (tried, isShared) = state.withLock { ($0.failures.isEmpty ? 1 : $0.tried, $0.isShared) }
+    guard tried > 1 || isShared else { return set }
     var set = set
+    set.isShared = isShared
+    guard tried > 1 else { return set }
     set.attempts += earlierAttempts
     set.finalURL = set.finalURL ?? (try? SourceURL(url(tried - 1)))?.description
     return set
@@ -122,10 +132,11 @@ final class ThumbnailCaller: Sendable {
 
   /// The failure that is reported for all URLs: the cancellation, one that is worth retrying, or the last one.
   private var verdict: FetchFailure {
-    let failures = state.withLock { $0.failures }
+    let (failures, isShared) = state.withLock { ($0.failures, $0.isShared) }
     var verdict = failures.first { $0.code.isRetryable } ?? failures.last ?? .cancelled
     if caller.slot.isCancelled || failures.last?.code == .cancelled { verdict = .cancelled }
     verdict.attempts = failures.reduce(0) { $0 + $1.attempts }
+    verdict.isShared = isShared
     if failures.count > 1, verdict.code != .cancelled { verdict.candidates = failures }
     return verdict
   }

@@ -274,7 +274,10 @@ extension ThumbnailContext {
     }
     guard let joined else { return caller.ended(.failure(.cancelled)) }
     if caller.wantsProgress, let progress = joined.job.watch() { caller.progressed(progress) }
-    guard joined.isNew else { return joined.job.updateDemand() }
+    guard joined.isNew else {
+      caller.joinedOthers()
+      return joined.job.updateDemand()
+    }
     if demand.isPaused { joined.job.updateDemand() }
     joined.job.start()
   }

@@ -42,6 +42,9 @@ public struct ThumbnailSet: Sendable {
   /// The number of download attempts: one, and one more after each failure that was retried; 0 if no request was sent.
   /// Redirects and resumed downloads continue an attempt.
   public var attempts: Int
+  /// True if another request for the same image had begun the work: its attempts and bytes count there, too. Default
+  /// false.
+  public var isShared = false
   /// The instant until which the response of the source is fresh for a private cache (RFC 9111, section 4.2), in whole
   /// seconds; from then on, the same request contacts the server of the source. Nil if the response must be validated
   /// before every use, if it was stale when it was served, for damaged images, and for files. Default nil.

@@ -24,6 +24,9 @@ public struct FetchFailure: Error, Hashable, Sendable {
   package var head: TransferHead?
   /// The number of download attempts: one, and one more after each failure that was retried; 0 if no request was sent.
   public var attempts: Int
+  /// True if another request for the same image had begun the work: its attempts count there, too. Always false for a
+  /// download. Default false.
+  public var isShared = false
   /// The time before which the host wants no further request; nil if it has named none.
   public var retryAt: Date?
   /// The time of the response of which a cache remembered the failure, without a request; nil for a new failure.

@@ -176,6 +176,7 @@ extension ReportLine {
     if let url = set.finalURL { text.member("finalURL", Redaction.url(url)) }
     write(set.redirects, to: &text)
     text.member("attempts", set.attempts)
+    if set.isShared, set.attempts > 0 { text.member("shared", true) }
     write(set.timings, to: &text)
     text.key("warnings")
     text.array { text in
@@ -227,6 +228,7 @@ extension ReportLine {
     if let time = failure.retryAt { text.member("retryAt", time.ISO8601Format()) }
     if let time = failure.rememberedSince { text.member("rememberedSince", time.ISO8601Format()) }
     text.member("attempts", failure.attempts)
+    if failure.isShared, failure.attempts > 0 { text.member("shared", true) }
     text.member("message", failure.message)
   }
 

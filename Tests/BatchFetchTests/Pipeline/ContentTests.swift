@@ -151,6 +151,20 @@ import Testing
     #expect(fixture.server.requests.count == 3)
   }
 
+  @Test func `An image that is too long fails at its header, and from the cache`() async throws {
+    func pipeline(_ ratio: Double) -> ThumbnailPipeline {
+      fixture.pipeline(change: { $0.content.maxAspectRatio = ratio })
+    }
+    let any = request(expecting: nil)
+
+    #expect(await code(any, pipeline(1.33)) == .image(.tooLong))
+    let enough = pipeline(1.34)
+    #expect(await code(any, enough) == nil)
+    await enough.flush()
+    #expect(await code(any, pipeline(1.33)) == .image(.tooLong))
+    #expect(fixture.server.requests.count == 2)
+  }
+
   @Test func `An image with too few pixels fails at its header, and from the cache`() async throws {
     func pipeline(_ minPixels: Int) -> ThumbnailPipeline {
       fixture.pipeline(change: { $0.content.minPixels = minPixels })

@@ -28,6 +28,22 @@ import Testing
     #expect(first.values.count == 1)
   }
 
+  @Test(arguments: [true, false])
+  func `The attempts of a request that several share are those of one of them`(isThere: Bool) async throws {
+    let gate = Gate()
+    let fixture = try PipelineFixture { _ in (isThere ? ServerReply.image() : .http(404)).after(gate) }
+    let pipeline = fixture.pipeline()
+    let outcomes = Outcomes()
+    for _ in 0..<50 { pipeline.load(fixture.request("/a")) { outcomes.record($0) } }
+    gate.open()
+
+    let ends = await outcomes.values(count: 50)
+    let shared = ends.map { (try? $0.get().isShared) ?? $0.failure?.isShared }
+    let attempts = ends.map { (try? $0.get().attempts) ?? $0.failure?.attempts }
+    #expect(shared.filter { $0 == false }.count == 1 && attempts == Array(repeating: 1, count: 50))
+    #expect(fixture.server.requests.count == 1)
+  }
+
   @Test func `Canceling all loads of a source cancels its transfer`() async throws {
     let fixture = try PipelineFixture { _ in ServerReply([.send(ServerReply.head(200, ["Content-Length": "9"]))]) }
     let pipeline = fixture.pipeline()

@@ -51,7 +51,12 @@ struct ForgedObjectTests {
 
   @Test func `The pixels of the largest size that a record can have are counted`() {
     let largest = PixelSize(width: Int(UInt32.max), height: Int(UInt32.max))
-    #expect(throws: Never.self) { try largest.check(minPixels: 0) }
-    #expect(throws: ImageError.self) { try PixelSize(width: 3, height: 3).check(minPixels: 10) }
+    #expect(throws: Never.self) { try largest.check(minPixels: 0, maxAspectRatio: 1) }
+    let small = PixelSize(width: 3, height: 9)
+    #expect(throws: ImageError.self) { try small.check(minPixels: 28, maxAspectRatio: nil) }
+    #expect(throws: Never.self) { try small.check(minPixels: 27, maxAspectRatio: 3) }
+    #expect(throws: ImageError(.tooLong, "The image is 3x9 pixels; at most 2.99 to 1 is wanted.")) {
+      try small.check(minPixels: 0, maxAspectRatio: 2.99)
+    }
   }
 }

@@ -45,6 +45,24 @@ import Testing
     #expect(FittedGeometry(source: Self.size(sample.source), spec: spec).content == Self.size(sample.content))
   }
 
+  @Test(arguments: [
+    ((400, 300), false, (100, 50), (100, 75)), ((300, 400), false, (100, 100), (100, 133)),
+    ((80, 300), false, (100, 100), (80, 300)), ((80, 300), true, (100, 100), (100, 375)),
+    ((100, 100), false, (100, 100), (100, 100)), ((300, 60_000), false, (256, 256), (82, 16_383)),
+    ((1, 100_000), true, (256, 256), (1, 16_383)), ((20_000, 200), false, (100, 100), (10_000, 100)),
+  ])
+  func `The fit outside covers the box without a crop, up to its longest side`(
+    source: (Int, Int), enlarges: Bool, box: (Int, Int), expected: (Int, Int)
+  ) {
+    let spec = ThumbnailSpec(
+      width: box.0, height: box.1, fit: .outside, enlargement: enlarges ? .allowed : .never)
+    let source = PixelSize(width: source.0, height: source.1)
+    let geometry = FittedGeometry(source: source, spec: spec, maxContent: 1 << 26)
+
+    #expect(geometry.content == PixelSize(width: expected.0, height: expected.1))
+    #expect(geometry.canvas == geometry.content && geometry.crop == PixelBox(size: source))
+  }
+
   @Test(arguments: [(1600, 1200), (1200, 1600), (64, 64), (1000, 65)], [(64, 64), (64, 32)])
   func `Cover fills the box exactly with the center of the image`(source: (Int, Int), box: (Int, Int)) {
     let spec = ThumbnailSpec(width: box.0, height: box.1, fit: .cover)

@@ -79,11 +79,12 @@ import Testing
     #expect(try await fixture.fetch(list, "--min-pixels", "401").ending == .exit(1))
     #expect(try codes(fixture) == ["too_few_pixels"])
     #expect(try await fixture.fetch(list, "--min-pixels", "400").ending == .exit(0))
+    #expect(try await fixture.fetch(list, "--max-aspect-ratio", "1").ending == .exit(0))
   }
 
   @Test(arguments: [
     (["--reject-hash", "none.txt"], "none.txt"), (["--reject-hash", "bad.txt"], "bad.txt, line 2"),
-    (["--min-pixels", "few"], "give a number of pixels"),
+    (["--min-pixels", "few"], "give a number of pixels"), (["--max-aspect-ratio", "0.5"], "give a ratio from 1 on"),
   ])
   func `A list that cannot be used is a usage error`(options: [String], message: String) async throws {
     let fixture = try fixture()

@@ -100,6 +100,10 @@ private struct WrittenFields {
     let pages = ["/page", "/empty"].map(fixture.server.url)
     #expect(try await fixture.fetch(pages[0], pages[1], "--find", "preview").ending == .exit(1))
     report += try fixture.text("report.jsonl")
+    // The second and the third row wait for the rate, and share a request.
+    let urls = ["/gone.png?1", "/gone.png?2", "/gone.png?2"].map(fixture.server.url)
+    #expect(try await fixture.fetch(urls[0], urls[1], urls[2], "--rate", "1/s").ending == .exit(1))
+    report += try fixture.text("report.jsonl")
     let lines = report.split(separator: "\n").map(String.init)
     let written = try WrittenFields(lines.filter { $0.hasPrefix("{\"index\":") })
     let page = try FormatsPage(section: "The report")

@@ -201,8 +201,8 @@ extension Renderer {
   /// - Returns: The source as its header describes it, or nil if more bytes are needed. If the file is complete,
   ///   ``render(_:specs:)`` reports the error. PNG and WebP files may store their orientation after the image data;
   ///   width and height may then be swapped in the result of ``render(_:specs:)``.
-  /// - Throws: `notAnImage`, `unsupportedFormat`, `tooManyPixels`, `tooFewPixels`, `tooLong`, `decodeError` or `decodeLimit`,
-  ///   soon as ``render(_:specs:)`` is certain to fail.
+  /// - Throws: `notAnImage`, `unsupportedFormat`, `tooManyPixels`, `tooFewPixels`, `tooLong`, `decodeError` or
+  ///   `decodeLimit`, as soon as ``render(_:specs:)`` is certain to fail.
   public func judge(prefix: Span<UInt8>) throws(ImageError) -> SourceImage? {
     if case .isolated(let format) = try FileRecognition(prefix) { try caches.decoders.check(for: format) }
     let source = try ImageFile(prefix: prefix, limits: limits)?.decoder.header.source
