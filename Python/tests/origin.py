@@ -8,7 +8,8 @@ HOSTS is the number of hosts, and DELAY the seconds before each response. Its fi
 
     {"requests": {"127.0.1.1/7.png": 1}, "peaks": {"127.0.1.1": 6}}
 
-`peaks` has the largest number of connections that were open at once. A path that contains `missing` is a 404.
+`peaks` has the largest number of connections that were open at once. A path that contains `missing` is a 404, and one
+with `noai` forbids the use for machine learning.
 """
 import asyncio
 import collections
@@ -33,12 +34,13 @@ def png(width, height):
             + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
 
 
-def response(status, body, kind):
+def response(status, body, kind, fields=""):
     return (f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n"
-            "Cache-Control: max-age=3600\r\n\r\n").encode() + body
+            f"Cache-Control: max-age=3600\r\n{fields}\r\n").encode() + body
 
 
 IMAGE = response("200 OK", png(96, 64), "image/png")
+NOAI = response("200 OK", png(96, 64), "image/png", "X-Robots-Tag: noai\r\n")
 MISSING = response("404 Not Found", b"none", "text/plain")
 
 
@@ -73,7 +75,7 @@ class Connection(asyncio.Protocol):
             head, _, self.buffer = self.buffer.partition(b"\r\n\r\n")
             path = head.split(b" ", 2)[1].decode()
             self.counts.requests[self.host + path] += 1
-            whole = MISSING if "missing" in path else IMAGE
+            whole = MISSING if "missing" in path else NOAI if "noai" in path else IMAGE
             asyncio.get_running_loop().call_later(self.delay, self.transport.write, whole)
 
 

@@ -37,6 +37,20 @@ def test_every_row_has_a_thumbnail_from_one_request(origin: Origin) -> None:
     assert max(stats["peaks"].values()) <= 6
 
 
+def test_rows_with_one_url_count_one_request(origin: Origin) -> None:
+    origin.reset()
+    results = thumbs.run([origin.url(1)] * 50, **OPTIONS)
+    lengths = {result.bytes for result in results}
+    assert sum(origin.stats()["requests"].values()) == 1 and len(lengths) == 1
+    assert (results.counters.rows, results.counters.requests, results.counters.bytes) == (50, 1, lengths.pop())
+
+
+def test_noai_in_a_header_field_is_obeyed_with_robots(origin: Origin) -> None:
+    url = origin.url(2) + "?noai"
+    assert [result.ok for result in thumbs.run([url], **OPTIONS)] == [True]
+    assert [result.code for result in thumbs.run([url], robots=True, **OPTIONS)] == ["blocked_robots"]
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_killed_worker_costs_at_most_its_rows_in_flight(origin: Origin, number: int) -> None:
     origin.reset()

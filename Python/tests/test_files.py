@@ -90,6 +90,25 @@ def test_the_package_webdataset_reads_the_files(tmp_path: Path) -> None:
     assert len(samples) == 180 and all(set(sample) >= {"__key__", "jpg", "json"} for sample in samples)
 
 
+def test_a_shard_may_have_a_table_of_all_its_rows(tmp_path: Path) -> None:
+    rows = [{"url": f"http://a.test/{number}.png", "text": f"Number {number}", "score": number / 2, "": None}
+            for number in range(25)]
+    rows[3]["url"] = ""
+    del rows[4]["score"]
+    thumbs.webdataset.write(thumbs.run(rows[:14]), tmp_path, tables=True, shard_rows=10)
+    thumbs.webdataset.write(thumbs.run(rows), tmp_path, tables=True, shard_rows=10, mode="continue")
+    pytest.importorskip("pyarrow")
+    import pyarrow.parquet
+
+    tables = [pyarrow.parquet.read_table(path) for path in sorted(tmp_path.glob("*.parquet"))]
+    assert [table.num_rows for table in tables] == [10, 4, 10, 1] and len({str(table.schema) for table in tables}) == 1
+    table = pyarrow.concat_tables(tables)
+    assert sorted(table.column("index").to_pylist()) == list(range(25)) and "thumbnail" not in table.column_names
+    found = {row["index"]: row for row in table.to_pylist()}
+    assert (found[7]["text"], found[7]["score"], found[7]["thumbnail_format"]) == ("Number 7", 3.5, "jpeg")
+    assert (found[3]["status"], found[3]["thumbnail_width"], found[4]["score"]) == ("failed", None, None)
+
+
 def test_parquet_files_have_every_row(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     import pyarrow.dataset

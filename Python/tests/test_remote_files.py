@@ -25,7 +25,7 @@ SHARDS: Dict[str, Dict[str, int]] = {"parquet": {"shard_rows": 30}, "webdataset"
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    """A server for buckets, and its address."""
+    """A server for buckets, and its URL."""
     code = ("import sys; from moto.moto_server.threaded_moto_server import ThreadedMotoServer as Server; "
             "server = Server('127.0.0.1', 0, verbose=False); server.start(); "
             "print(server.get_host_and_port()[1], flush=True); sys.stdin.read()")

@@ -14,6 +14,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Callable, Iterator, List, Tuple
 
+import numpy
 import pytest
 
 import thumbs
@@ -598,3 +599,28 @@ def test_a_signal_handler_that_closes_a_run_as_the_wait_ends_ends_the_worker(mon
     with pytest.raises(thumbs.RunClosed):
         next(results)
     assert results.worker_pid is None
+
+
+def test_a_progress_bar_shows_the_rows_and_the_failures(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = ["http://a.test/1", {"wrong": 1}, "http://a.test/2"]
+    assert len(list(thumbs.run(rows, progress=True))) == 3
+    shown = capsys.readouterr().err
+    assert "3/3" in shown and "failed=1" in shown
+    assert len(list(thumbs.run((row for row in rows[:1]), progress=True))) == 1
+    assert "1row" in capsys.readouterr().err
+
+
+def test_a_run_that_is_closed_ends_its_progress_bar(capsys: pytest.CaptureFixture[str]) -> None:
+    with thumbs.run([f"http://a.test/{number}" for number in range(20)], progress=True) as results:
+        next(results)
+    assert "1/20" in capsys.readouterr().err
+
+
+def test_without_tqdm_a_progress_bar_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    with pytest.raises(ImportError, match="pip install tqdm"):
+        thumbs.run(["http://a.test/1"], progress=True)
+
+
+def test_a_number_of_numpy_is_an_option() -> None:
+    assert [result.ok for result in thumbs.run(["http://a.test/1"], per_host=numpy.int64(6))] == [True]

@@ -67,7 +67,7 @@ def directory(
     path: PathLike, mode: Mode, *patterns: str, storage_options: Optional[Mapping[str, Any]] = None
 ) -> Iterator[Folder]:
     """Reserves a directory for files of `patterns` until the end of the block, and gives the one to write to. It may be
-    a URL of fsspec with `storage_options`; such a directory cannot be reserved.
+    a URL of fsspec with `storage_options`, which cannot be reserved.
 
     With the mode `error`, it may have no such files yet. With `continue`, they stay. With `overwrite`, the files are
     written next to it and replace the directory at the end of the block, unless it raises. What a killed process left

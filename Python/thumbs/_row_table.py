@@ -46,6 +46,11 @@ class RowTable:
                        *((prefix + name, kind) for name, kind in results.items() if name not in _FIRST)]),
             {**values, **{prefix + name: _of_result(name, url_col) for name in results}})
 
+    def without(self, name: str) -> RowTable:
+        """Returns the table without a column."""
+        kept = [field for field in self.schema if field.name != name]
+        return RowTable(pa.schema(kept), {field.name: self.values[field.name] for field in kept})
+
 
 def inferred(results: List[Result]) -> Any:
     """Returns the Arrow schema of the rows of `results`. A column with values of several types has texts in JSON."""

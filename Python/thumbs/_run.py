@@ -14,6 +14,7 @@ from . import _command
 from ._feed import RowFeed
 from ._frames import Frame
 from ._ledger import Ledger
+from ._progress import ProgressBar
 from ._rows import Columns, Mapped
 from ._sources import Source, source
 from ._worker import WorkerProcess
@@ -32,7 +33,7 @@ LONGEST_WAIT = 3600.0
 def run(
     rows: Any, *, sizes: _command.Sizes = None, url_col: str = "url", columns: Mapped = None,
     hosts: Optional[Mapping[str, Mapping[str, Any]]] = None, window: int = 16_384, restarts: int = 1,
-    silence: float = 1800.0, **options: _command.Option,
+    silence: float = 1800.0, progress: bool = False, **options: _command.Option,
 ) -> Run:
     """Fetches the images of `rows` and returns an iterator of their results, in order of completion.
 
@@ -51,6 +52,7 @@ def run(
         window: The number of rows that may be read before their results are taken: 1 to 32,768.
         restarts: How many times a worker that dies is started again. It then gets the rows without a result.
         silence: Seconds without any result after which a worker counts as dead, although rows are waiting.
+        progress: True for a progress bar, for which the package tqdm must be installed.
         options: Options of `thumbs worker`, such as `per_host=2`, `format="webp"`, `no_cache=True`.
 
     Raises:
@@ -75,7 +77,8 @@ def run(
         meaning.check(given.names)
     _command.check_hosts(hosts)
     command = [_command.find(), "worker", *_command.arguments(sizes, **options)]
-    return Run(RowFeed(given, meaning, window), command, hosts, restarts, silence)
+    bar = ProgressBar(rows) if progress else None
+    return Run(RowFeed(given, meaning, window), command, hosts, restarts, silence, bar)
 
 
 class Run(Iterator[Result], AsyncIterator[Result]):
@@ -88,12 +91,13 @@ class Run(Iterator[Result], AsyncIterator[Result]):
     """
 
     def __init__(
-        self, feed: RowFeed, command: List[str], hosts: Optional[Mapping[str, Any]], restarts: int, silence: float
+        self, feed: RowFeed, command: List[str], hosts: Optional[Mapping[str, Any]], restarts: int, silence: float,
+        bar: Optional[ProgressBar] = None,
     ) -> None:
         self.counters = Counters()
         """Totals of the results so far."""
         self._feed, self._command, self._hosts = feed, command, hosts
-        self._restarts, self._silence = restarts, silence
+        self._restarts, self._silence, self._bar = restarts, silence, bar
         self._worker: Optional[WorkerProcess] = None
         self._ledger = Ledger()
         self._ready: Deque[Result] = deque()
@@ -209,6 +213,8 @@ class Run(Iterator[Result], AsyncIterator[Result]):
             except IndexError:
                 return None
             self.counters.add(result)
+            if self._bar is not None:
+                self._bar.update(self.counters)
             return result
 
     def _wait_or_end(self) -> None:
@@ -238,6 +244,8 @@ class Run(Iterator[Result], AsyncIterator[Result]):
         with self._taking:
             self._ready.clear()
         self._feed.stop()
+        if self._bar is not None:
+            self._bar.close()
         if self._worker is not None:
             self._log(self._worker)
             self._worker.cancel()

@@ -68,7 +68,10 @@ def write(
         RowTable.of(row_schema, url_col, count, prefix)
     with directory(path, mode, PATTERN, storage_options=storage_options) as folder:
         files = _files(folder)
-        written = _schema(folder, files[0]) if files else None
+        written = None
+        if files:
+            with folder.open(files[0]) as file:
+                written = schema_of(file)
         if written is not None:
             row_schema = _row_table.of_files(written, count, prefix)
             results = without(results, _finished(folder, files, url_col, prefix))
@@ -102,9 +105,9 @@ def _files(folder: Folder) -> List[str]:
     return folder.names(PATTERN) if names else names
 
 
-def _schema(folder: Folder, name: str) -> Any:
-    with folder.open(name) as file:
-        return pyarrow.parquet.read_schema(file)
+def schema_of(file: Any) -> Any:
+    """Returns the schema of an open file."""
+    return pyarrow.parquet.read_schema(file)
 
 
 def _begin(results: Iterator[Result], most: int) -> Tuple[List[Result], Iterator[Result]]:

@@ -96,7 +96,7 @@ def fetch(
 
 
 def _tasks(spark: SparkSession) -> Optional[int]:
-    """Returns the number of tasks that run at a time; None with Spark Connect, which does not tell."""
+    """Returns the number of tasks that run at a time; None with Spark Connect, where it is unknown."""
     return None if is_connect(spark) else max(1, int(spark.sparkContext.defaultParallelism))
 
 

@@ -7,7 +7,9 @@ import json
 import tarfile
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
-from typing import IO, Any, ContextManager, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple
+from typing import (
+    IO, TYPE_CHECKING, Any, ContextManager, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple,
+)
 
 from . import _redaction, _shards
 from ._files import Folder, Mode, PathLike, directory
@@ -17,15 +19,20 @@ from ._run import Run
 from .counters import Counters
 from .result import Result
 
+if TYPE_CHECKING:
+    from ._shard_table import ShardTable
+
 PATTERN = "[0-9]*.tar"
 ROWS = "[0-9]*.jsonl"
 STATISTICS = "[0-9]*_stats.json"
+TABLES = "[0-9]*.parquet"
 EXTENSIONS = {"jpeg": "jpg"}
 
 
 def write(
     results: Iterable[Result], path: PathLike, *, caption_col: Optional[str] = None, mode: Mode = "error",
-    shard_rows: int = 10_000, shard_bytes: int = 1 << 30, storage_options: Optional[Mapping[str, Any]] = None,
+    tables: bool = False, shard_rows: int = 10_000, shard_bytes: int = 1 << 30,
+    storage_options: Optional[Mapping[str, Any]] = None,
 ) -> Counters:
     """Writes all results to the directory `path`, as `00000.tar` and so on, and returns their counters.
 
@@ -35,8 +42,8 @@ def write(
     The format is JPEG, unless the run has another one: loaders expect the same members in every sample.
 
     Next to each tar file, `00000.jsonl` has a line for every row of the shard, also for those that failed, with the
-    same fields, and `00000_stats.json` has its counters. User and password of URLs, and the values of the row's
-    `headers`, are replaced by `***`.
+    same fields, and `00000_stats.json` has its counters. With `tables`, `00000.parquet` has the same rows. User and
+    password of URLs, and the values of the row's `headers`, are replaced by `***`.
 
     A file gets its name when it is complete, and the counters come last, so a shard with counters is complete, even
     after a kill. An error of `results` is raised when the results before it are in complete shards.
@@ -49,6 +56,8 @@ def write(
         mode: `error` if the directory may have no such files yet; `continue` if the rows of complete shards are left
             out, and not fetched again; or `overwrite`, which replaces the directory when everything is written; that
             of a URL, file by file.
+        tables: True for a Parquet file per shard with the columns of `thumbs.parquet`, except the thumbnails. Needs
+            pyarrow.
         shard_rows: The largest number of rows in a shard.
         shard_bytes: A shard with more bytes of thumbnails gets no further rows.
         storage_options: Options of the file system of a URL, such as `{"endpoint_url": "http://127.0.0.1:9000"}`.
@@ -59,25 +68,33 @@ def write(
 
     >>> thumbs.webdataset.write(thumbs.run(urls), "dataset")
     """
-    counters, url_col = Counters(), getattr(results, "url_col", "url")
+    counters, url_col, given = Counters(), getattr(results, "url_col", "url"), results
     if isinstance(results, Run):
         results.prefer_format("jpeg")
-    with directory(path, mode, PATTERN, ROWS, STATISTICS, storage_options=storage_options) as folder:
+    with directory(path, mode, PATTERN, ROWS, STATISTICS, TABLES, storage_options=storage_options) as folder:
         shards = _complete(folder)
         if shards:
             results = without(results, _finished(folder, shards, url_col))
         numbers = itertools.count(_number(shards[-1]) + 1 if shards else 0)
+        table = _table(folder, given, url_col) if tables else None
         with _shards.until_error(_shards.counted(results, counters)) as rows:
             for number, shard in zip(numbers, _shards.groups(rows, shard_rows, shard_bytes)):
-                _Shard(folder, number, caption_col, url_col).write(shard)
+                _Shard(folder, number, caption_col, url_col, table).write(shard)
     return counters
+
+
+def _table(folder: Folder, results: Iterable[Result], url_col: str) -> ShardTable:
+    from ._shard_table import ShardTable  # Imports pyarrow, which only tables need.
+
+    earlier = next(iter(folder.names(TABLES)), None)
+    return ShardTable(getattr(results, "row_schema", None), url_col, folder.open(earlier) if earlier else None)
 
 
 def _complete(folder: Folder) -> List[str]:
     """Returns the names of the counters of complete shards in order, and deletes what there is of others."""
     complete = sorted(folder.names(STATISTICS), key=_number)
     numbers = set(map(_number, complete))
-    for pattern in (PATTERN, ROWS):
+    for pattern in (PATTERN, ROWS, TABLES):
         for name in folder.names(pattern):
             if _number(name) not in numbers:
                 folder.delete(name)
@@ -106,10 +123,13 @@ class _Shard:
     number: int
     caption_col: Optional[str]
     url_col: str
+    table: Optional[ShardTable]
 
     def write(self, results: Iterable[Result]) -> None:
         """Writes all files. The counters are last, because they mark a shard as complete."""
         counters = Counters()
+        if self.table is not None:
+            results = self.table.kept(results)
         with self._file(".jsonl") as lines, ExitStack() as stack:
             archive: Optional[tarfile.TarFile] = None
             for result in _shards.counted(results, counters):
@@ -118,6 +138,9 @@ class _Shard:
                 if result.ok:  # A shard without samples has no tar file, which no loader could read.
                     archive = archive or self._archive(stack)
                     self._add(archive, result, description)
+        if self.table is not None:
+            with self._file(".parquet") as file:
+                self.table.write(file)
         with self._file("_stats.json") as file:
             file.write(json.dumps(asdict(counters), indent=1).encode())
 

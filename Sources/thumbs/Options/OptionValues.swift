@@ -3,8 +3,8 @@ import BatchFetch
 public import ImageCache
 
 extension ThumbnailSpec.Fit: ExpressibleByArgument {
-  /// Parses the names of this command, and those of other tools: `contain` is `pad`, `fill` is `stretch`, and `smallest`
-  /// is `outside`.
+  /// Parses the names of this command, and those of other tools: `contain` is `pad`, `fill` is `stretch`, and
+  /// `smallest` is `outside`.
   public init?(argument: String) {
     switch argument {
     case "contain": self = .pad

@@ -20,8 +20,8 @@ struct PixelOptions: ParsableArguments {
 
   @Option(
     help: """
-      How the image fits the thumbnail size; cover crops, pad (or contain) adds borders, stretch (or fill) distorts, and outside covers
-      the size without a crop, so that its sides are the smallest.
+      How the image fits the thumbnail size; cover crops, pad (or contain) adds borders, stretch (or fill) distorts, \
+      and outside covers the size without a crop.
       """)
   var fit = ThumbnailSpec.Fit.inside
 
