@@ -89,7 +89,7 @@ private func failure(of arguments: [String]) -> (message: String, code: Int32)? 
       (["--size", "16384", "--fit", "pad"], "16384x16384 exceeds the limit of 67108864 pixels"),
       (["--quality", "101"], "The value '101' is invalid for '--quality <number>': give a number from 1 to 100"),
       (["--background", "red"], "'--background <rrggbb>': give six hexadecimal digits"),
-      (["--fit", "crop"], "Please provide one of 'inside', 'cover', 'pad' or 'stretch'"),
+      (["--fit", "crop"], "Please provide one of 'inside', 'cover', 'pad', 'stretch' or 'outside'"),
       (["--format", "gif"], "one of the following:\n  - auto\n  - jpeg\n  - png\n  - webp\n  - avif\n  - smallest"),
       (["--format", "rgba"], "one of the following:\n  - auto\n  - jpeg\n  - png\n  - webp\n  - avif\n  - smallest"),
       (["--filter", "sinc"], "Please provide one of 'lanczos3', 'mitchell', 'cubic' or 'box'"),
