@@ -50,11 +50,6 @@ def test_every_row_has_one_result_with_its_thumbnail() -> None:
     assert results.worker_pid is None
 
 
-def test_no_rows_need_no_worker(tmp_path: Path) -> None:
-    assert list(thumbs.run([], state=tmp_path / "state")) == []
-    assert not (tmp_path / "state").exists()
-
-
 def test_a_result_has_the_fields_of_the_report_and_the_row() -> None:
     row = {"url": URLS[0], "caption": object(), "name": None}
     [result] = thumbs.run([row])
@@ -624,3 +619,10 @@ def test_without_tqdm_a_progress_bar_names_the_package(monkeypatch: pytest.Monke
 
 def test_a_number_of_numpy_is_an_option() -> None:
     assert [result.ok for result in thumbs.run(["http://a.test/1"], per_host=numpy.int64(6))] == [True]
+
+
+@pytest.mark.parametrize("rows", [[], [None], iter(())])
+def test_a_wrong_option_raises_even_without_rows(rows: Any) -> None:
+    with pytest.raises(thumbs.UsageError, match="--colour"):
+        list(thumbs.run(rows, colour="blue"))
+    assert list(thumbs.run([])) == []

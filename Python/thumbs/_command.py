@@ -7,7 +7,7 @@ import subprocess
 import sys
 import sysconfig
 from pathlib import Path
-from typing import Any, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
+from typing import Any, Iterable, Iterator, List, Mapping, Sequence, Union
 
 from .errors import CommandNotFound, UsageError
 
@@ -85,14 +85,19 @@ def size_list(sizes: Sizes) -> List[str]:
 
 
 def check(sizes: Sizes, **options: Option) -> None:
-    """Starts the command without any row. Raises `UsageError` if it refuses the arguments."""
-    done = subprocess.run([find(), "worker", *arguments(sizes, **options)], stdin=subprocess.DEVNULL,
-                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+    """Raises `UsageError` if the command refuses the arguments."""
+    verify([find(), "worker", *arguments(sizes, **options)])
+
+
+def verify(command: Sequence[str]) -> None:
+    """Starts a worker without any row. Raises `UsageError` if it refuses its arguments."""
+    done = subprocess.run(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
     if done.returncode == USAGE:
         raise UsageError(done.stderr.decode(errors="replace").strip())
 
 
-def check_hosts(hosts: Optional[Hosts]) -> None:
+def check_hosts(hosts: object) -> None:
     """Raises `TypeError` if `hosts` is not a mapping, such as the path of a file."""
     if hosts is not None and not isinstance(hosts, Mapping):
         raise TypeError(f"hosts is of type {type(hosts).__name__}, but must be a mapping of hosts to their settings; "

@@ -6,7 +6,7 @@ import os
 import select
 import threading
 from collections import deque
-from typing import Any, Deque, Iterator, List, Optional
+from typing import Deque, Iterator, List, Optional
 
 from ._rows import Columns, Entry, entry
 from ._sources import Source

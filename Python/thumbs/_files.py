@@ -11,7 +11,7 @@ import uuid
 from contextlib import contextmanager
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import IO, Any, ContextManager, Iterator, List, Literal, Mapping, Optional, Protocol, Tuple, Union
+from typing import IO, Any, ContextManager, Generator, List, Literal, Mapping, Optional, Protocol, Tuple, Union
 
 UNFINISHED = ".unfinished"
 
@@ -29,12 +29,15 @@ class Folder(Protocol):
 
     def names(self, pattern: str = "*") -> List[str]:
         """Returns the names that match a pattern, in order."""
+        ...
 
     def open(self, name: str) -> IO[bytes]:
         """Opens a file for reading."""
+        ...
 
     def replacing(self, name: str) -> ContextManager[IO[bytes]]:
         """Opens a file for writing. It gets its name when it is complete, and never if the block raises."""
+        ...
 
     def delete(self, name: str) -> None:
         """Deletes a file."""
@@ -65,7 +68,7 @@ class LocalFolder:
 @contextmanager
 def directory(
     path: PathLike, mode: Mode, *patterns: str, storage_options: Optional[Mapping[str, Any]] = None
-) -> Iterator[Folder]:
+) -> Generator[Folder, None, None]:
     """Reserves a directory for files of `patterns` until the end of the block, and gives the one to write to. It may be
     a URL of fsspec with `storage_options`, which cannot be reserved.
 
@@ -113,7 +116,7 @@ def check(folder: Folder, mode: Mode, patterns: Tuple[str, ...]) -> None:
 
 
 @contextmanager
-def _swapping(folder: Path) -> Iterator[Path]:
+def _swapping(folder: Path) -> Generator[Path, None, None]:
     """Gives an empty directory next to `folder`, which takes its place after the block, unless that raises."""
     folder = folder.absolute()
     for left in folder.parent.glob(f".{glob.escape(folder.name)}.{_DIGITS}{UNFINISHED}"):
@@ -144,7 +147,7 @@ def _exchange(first: Path, second: Path) -> None:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[IO[bytes]]:
+def replacing(path: Path) -> Generator[IO[bytes], None, None]:
     """Opens a file for writing. It gets its name when everything is on disk, and never if the body raises.
 
     Until then it has a unique name, so that several processes may write the same file.
@@ -172,7 +175,7 @@ def sync_directory(path: Path) -> None:
 
 
 @contextmanager
-def _reserved(folder: Path) -> Iterator[bool]:
+def _reserved(folder: Path) -> Generator[bool, None, None]:
     """Keeps a directory locked during the block. Gives false if its file system has no locks."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:

@@ -26,6 +26,11 @@ class Ledger:
         return len(self._pending)
 
     @property
+    def is_empty(self) -> bool:
+        """True if no row was added."""
+        return self._sent == 0
+
+    @property
     def is_complete(self) -> bool:
         """True if every row has its result, and the last record of the worker confirms the counts."""
         return self._has_trailer and not self._pending

@@ -5,7 +5,7 @@ import tempfile
 import uuid
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatch
-from typing import IO, Any, Iterator, List, Mapping, Tuple
+from typing import IO, Any, Generator, List, Mapping, Tuple
 
 from ._files import UNFINISHED, Mode, check
 
@@ -44,7 +44,7 @@ class RemoteFolder:
         return file
 
     @contextmanager
-    def replacing(self, name: str) -> Iterator[IO[bytes]]:
+    def replacing(self, name: str) -> Generator[IO[bytes], None, None]:
         with tempfile.TemporaryDirectory(prefix="thumbs-") as directory:
             local = f"{directory}/{name}"
             with open(local, "xb") as file:
@@ -96,7 +96,7 @@ class RemoteFolder:
 @contextmanager
 def directory(
     url: str, mode: Mode, patterns: Tuple[str, ...], storage_options: Mapping[str, Any]
-) -> Iterator[RemoteFolder]:
+) -> Generator[RemoteFolder, None, None]:
     """Gives the directory to write to, as the function for those of this machine does, but locks nothing."""
     system, path = fsspec.core.url_to_fs(url, **storage_options)
     folder = RemoteFolder(system, path, url)

@@ -271,6 +271,8 @@ class Run(Iterator[Result], AsyncIterator[Result]):
         if self._feed.unfinished:
             raise ProtocolError(f"{self._feed.unfinished} rows have no result.")
         error = self._feed.error
+        if error is None and self._ledger.is_empty:  # No worker has seen the options.
+            _command.verify(self._command)
         self._end()
         if error is not None:
             raise error

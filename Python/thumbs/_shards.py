@@ -2,14 +2,14 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import Iterable, Iterator, List
+from typing import Generator, Iterable, Iterator, List
 
 from .counters import Counters
 from .result import Result
 
 
 @contextmanager
-def until_error(results: Iterable[Result]) -> Iterator[Iterator[Result]]:
+def until_error(results: Iterable[Result]) -> Generator[Iterator[Result], None, None]:
     """Gives the results up to an error of `results`, which is raised after the block.
 
     So the files with the results before it can be completed. If there are none, the error is raised at once.

@@ -6,7 +6,7 @@ import threading
 import uuid
 import warnings
 from contextlib import contextmanager
-from typing import Any, Dict, Iterator, List, Mapping, Optional
+from typing import Any, Dict, Generator, List, Mapping, Optional
 from urllib.parse import unquote, urlsplit
 
 from pyspark.errors import AnalysisException
@@ -35,7 +35,7 @@ def check_path(df: DataFrame, path: str, mode: str) -> None:
 
 
 @contextmanager
-def scratch(spark: SparkSession, path: str) -> Iterator[str]:
+def scratch(spark: SparkSession, path: str) -> Generator[str, None, None]:
     """Gives a directory next to `path` with a unique name, and deletes it after the block.
 
     Raises `OSError` if it cannot be created. With Spark Connect, it is created when something is written to it.
@@ -51,7 +51,7 @@ def scratch(spark: SparkSession, path: str) -> Iterator[str]:
 
 
 @contextmanager
-def replacement(spark: SparkSession, path: str, mode: str, table_format: str) -> Iterator[str]:
+def replacement(spark: SparkSession, path: str, mode: str, table_format: str) -> Generator[str, None, None]:
     """Gives the path to write a table to. If `path` is overwritten, the table takes its place only after the block.
 
     Delta replaces a table at once by itself. Spark Connect cannot rename, so it copies the table, and leaves it there.
@@ -77,7 +77,7 @@ def replacement(spark: SparkSession, path: str, mode: str, table_format: str) ->
 
 
 @contextmanager
-def partitions_on_disk(df: DataFrame, path: str) -> Iterator[DataFrame]:
+def partitions_on_disk(df: DataFrame, path: str) -> Generator[DataFrame, None, None]:
     """Writes `df` to the new directory `path`, a file per partition, and gives a DataFrame whose partitions these are.
 
     A stage that reads a shuffle begins again when an executor is lost, because the shuffle files are lost with it. It
@@ -100,7 +100,7 @@ _lock = threading.Lock()
 
 
 @contextmanager
-def _settings(spark: SparkSession) -> Iterator[None]:
+def _settings(spark: SparkSession) -> Generator[None, None, None]:
     with _lock:
         fetches = _earlier.setdefault(id(spark), [])
         fetches.append(fetches[0] if fetches else {name: spark.conf.get(name) for name in ONE_FILE_PER_TASK})
@@ -143,10 +143,10 @@ def _reads(df: DataFrame, path: str) -> bool:
 
 def _files(spark: SparkSession, path: str) -> "tuple[Any, Any]":
     """Returns the file system of a path, and the path, as objects of Hadoop."""
-    jvm = spark._jvm
-    assert jvm is not None
+    jvm: Any = spark._jvm
+    session: Any = spark._jsparkSession
     folder = jvm.org.apache.hadoop.fs.Path(path)
-    return folder.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf()), folder
+    return folder.getFileSystem(session.sessionState().newHadoopConf()), folder
 
 
 def _create(spark: SparkSession, path: str) -> None:

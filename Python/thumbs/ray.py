@@ -10,10 +10,10 @@ import uuid
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Mapping, Optional
+from typing import Any, Dict, Generator, List, Mapping, Optional
 
 import ray
-import ray.data
+import ray.data  # pyright: ignore[reportMissingImports]
 
 from . import _command
 from ._files import PathLike, sync_directory
@@ -81,7 +81,7 @@ def fetch(
 
 
 @contextmanager
-def _new_folder(path: Path) -> Iterator[Path]:
+def _new_folder(path: Path) -> Generator[Path, None, None]:
     """Gives a new directory next to `path`, which gets that name after the block, and is removed if the block raises.
 
     Raises `FileExistsError` if `path` exists. If it came into being during the block, the new directory is kept.
