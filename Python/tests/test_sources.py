@@ -146,3 +146,16 @@ def test_a_file_of_lines_has_urls(tmp_path: Path) -> None:
 def test_a_file_with_another_ending_raises(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=".xlsx has none of the endings"):
         thumbs.read("list.xlsx")
+
+
+@pytest.mark.parametrize("form", [None, "arrow", "numpy", "pandas"])
+@pytest.mark.parametrize("streams", [False, True])
+def test_a_data_set_of_the_package_datasets_has_rows_in_any_format(form: Any, streams: bool) -> None:
+    datasets = pytest.importorskip("datasets")
+    columns = {"url": [f"http://a.test/{number}.png" for number in range(30)], "score": [0.5, None, 1.5] * 10}
+    rows = datasets.Dataset.from_dict(columns).with_format(form)
+    if streams:
+        rows = rows.to_iterable_dataset()
+    results = sorted(thumbs.run(rows), key=lambda result: result.index)
+    assert [result.ok for result in results] == [True] * 30
+    assert [result.row["score"] for result in results] == columns["score"]

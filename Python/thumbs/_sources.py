@@ -29,8 +29,10 @@ def source(rows: Any) -> Source:
         raise TypeError("rows is a LazyFrame of polars, whose rows are not computed yet; pass rows.collect().")
     if library == "polars" and name == "DataFrame":
         return Source(rows.iter_rows(named=True), list(rows.columns), lambda: rows.head(0).to_arrow().schema)
-    if library == "datasets" and getattr(rows, "features", None):
-        return Source(rows, list(rows.features), lambda: rows.features.arrow_schema)
+    if library == "datasets" and hasattr(rows, "with_format"):
+        rows = rows.with_format(None)  # With another format, a row is an array, or a table.
+        features = rows.features
+        return Source(rows, list(features), lambda: features.arrow_schema) if features else Source(rows)
     if library == "pyarrow":
         return _arrow(rows)
     return Source(_checked(rows))
