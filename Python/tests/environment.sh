@@ -16,7 +16,7 @@ mkdir -p "$1"
 directory=$(cd "$1" && pwd)
 [ -x "$directory/venv/bin/python" ] || python3 -m venv "$directory/venv"
 install "$directory" base 'pyspark[connect]==4.3.0' 'pandas<3' pyarrow polars pytest mypy 'pyright[nodejs]' webdataset \
-  tqdm s3fs 'moto[s3,server]==5.1.*' datasets
+  tqdm s3fs 'moto[s3,server]==5.1.*' datasets pillow
 [ "${2:-}" != ray ] || install "$directory" ray 'ray[data]==2.60.0' 'pandas<3'
 packages=$("$directory/venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 dirname "$here" > "$packages/thumbs-sources.pth"

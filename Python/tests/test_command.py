@@ -1,18 +1,24 @@
 """Tests of `thumbs.run` with the real worker and a server."""
 from __future__ import annotations
 
+import base64
 import hashlib
+import io
 import os
 import signal
+import tarfile
 import time
 from pathlib import Path
 from typing import Any, Iterator
 
+import pyarrow.parquet
 import pytest
 from origin import png
 from support import Origin
 
 import thumbs
+import thumbs.parquet
+import thumbs.webdataset
 
 pytestmark = pytest.mark.usefixtures("command")
 OPTIONS: Any = {"no_cache": True, "no_config": True, "sizes": 32}
@@ -117,3 +123,44 @@ def test_closing_ends_the_worker_soon(origin: Origin) -> None:
     results.close()
     assert time.monotonic() - started < 2.5
     assert pid and not os.path.exists(f"/proc/{pid}")
+
+
+def photo(width: int = 64) -> bytes:
+    """A JPEG file with EXIF metadata."""
+    image = pytest.importorskip("PIL.Image")
+    exif, file = image.Exif(), io.BytesIO()
+    exif[0x010F], exif[0x0112] = "A maker", 6
+    exif.get_ifd(0x8769)[0x9003] = "2026:01:02 03:04:05"
+    image.new("RGB", (width, 48), "teal").save(file, "jpeg", exif=exif)
+    return file.getvalue()
+
+
+def data_url(file: bytes) -> str:
+    return f"data:image/jpeg;base64,{base64.b64encode(file).decode()}"
+
+
+def test_the_original_is_the_downloaded_file_and_has_its_metadata(tmp_path: Path) -> None:
+    options = {**OPTIONS, "sizes": [32, 16], "original": True}
+    whole = photo()
+    results = {result.index: result for result in thumbs.run(
+        [data_url(whole), data_url(whole[:-200]), "data:text/plain,none"], **options)}
+    assert results[0].original == whole and len(results[0].thumbnails) == 2
+    assert results[0].exif["Make"] == "A maker" and results[0].exif["DateTimeOriginal"] == "2026:01:02 03:04:05"
+    for broken in (results[1], results[2]):
+        assert (broken.ok, broken.original, broken.exif) == (False, None, {})
+    assert [result.original for result in thumbs.run([data_url(whole)], **OPTIONS)] == [None]
+
+
+def test_files_have_the_originals(tmp_path: Path) -> None:
+    files = [photo(width) for width in (64, 80)]
+    urls = [data_url(file) for file in files]
+    thumbs.webdataset.write(thumbs.run(urls, original=True, **OPTIONS), tmp_path / "dataset")
+    with tarfile.open(tmp_path / "dataset/00000.tar") as archive:
+        members = {name: archive.extractfile(name) for name in archive.getnames() if "original" in name}
+        assert sorted(file.read() for file in members.values() if file) == sorted(files)
+    assert sorted(members) == ["000000000.original.jpg", "000000001.original.jpg"]
+    thumbs.parquet.write(thumbs.run(urls, original=True, **OPTIONS), tmp_path / "table", original=True)
+    table = pyarrow.parquet.read_table(tmp_path / "table").sort_by("index")
+    assert table.column("original").to_pylist() == files
+    thumbs.parquet.write(thumbs.run(urls, original=True, **OPTIONS), tmp_path / "table", original=True, mode="continue")
+    assert pyarrow.parquet.read_table(tmp_path / "table").num_rows == 2

@@ -71,7 +71,8 @@ class Ledger:
 
     def _result(self, entry: Entry, frame: Frame) -> Result:
         try:
-            if len(frame.bodies) != len(frame.header.get("outputs") or ()):
+            files = len(frame.bodies) - int(frame.header.get("original", False))
+            if files != len(frame.header.get("outputs") or ()):
                 raise ProtocolError(f"The worker sent {len(frame.bodies)} thumbnails with {frame.header!r:.300}")
             return from_report(entry.index, entry.row, frame.header, frame.bodies)
         except (KeyError, TypeError, AttributeError) as error:

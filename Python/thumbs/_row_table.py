@@ -28,12 +28,13 @@ class RowTable:
     values: Mapping[str, Value]
 
     @classmethod
-    def of(cls, rows: Any, url_col: str, sizes: int, prefix: str) -> RowTable:
-        """Returns the table for rows with the schema `rows`, whose result columns begin with `prefix`.
+    def of(cls, rows: Any, url_col: str, sizes: int, prefix: str, original: bool = False) -> RowTable:
+        """Returns the table for rows with the schema `rows`, whose result columns begin with `prefix`. With `original`,
+        one of them has the downloaded files.
 
         Raises `ValueError` if a column of the rows has the name of one of the results.
         """
-        results = _results(sizes)
+        results = _results(sizes, original)
         kept = [field for field in rows if prefix or (field.name, url_col) != ("url", "url")]
         taken = sorted({prefix + name for name in results} & {field.name for field in kept})
         if taken:
@@ -59,9 +60,9 @@ def inferred(results: List[Result]) -> Any:
     return pa.schema([(name, _kind([row.get(name) for row in rows])) for name in names])
 
 
-def of_files(table: Any, sizes: int, prefix: str) -> Any:
+def of_files(table: Any, sizes: int, prefix: str, original: bool = False) -> Any:
     """Returns the schema of the rows in a table that was written earlier."""
-    results = {prefix + name for name in _results(sizes)}
+    results = {prefix + name for name in _results(sizes, original)}
     return pa.schema([field for field in table if field.name not in results])
 
 
@@ -73,12 +74,12 @@ def known(schema: Optional[Callable[[], Any]]) -> Any:
         return None
 
 
-def _results(sizes: int) -> Dict[str, Any]:
+def _results(sizes: int, original: bool) -> Dict[str, Any]:
     kinds = dict(_FIRST)
     for field in _arrow.schema(sizes):
         kinds[field.name] = field.type
         kinds.update({"code": _AFTER_CODE, "bytes": _AFTER_BYTES, "thumbnail": _OF_ONE}.get(field.name, {}))
-    return kinds
+    return {**kinds, "original": pa.binary()} if original else kinds
 
 
 def _kind(values: List[Any]) -> Any:

@@ -22,12 +22,12 @@ class ShardTable:
                 self._rows = _row_table.of_files(parquet.schema_of(earlier), 1, "")
 
     def kept(self, results: Iterable[Result]) -> Iterator[Result]:
-        """Yields the results of a shard, and keeps them without the bytes of their thumbnails."""
+        """Yields the results of a shard, and keeps them without the bytes of their images."""
         self._results = []
         for result in results:
             yield result
             empty = [replace(thumbnail, data=b"") for thumbnail in result.thumbnails[:1]]
-            self._results.append(replace(result, thumbnails=tuple(empty)))
+            self._results.append(replace(result, thumbnails=tuple(empty), original=None))
 
     def write(self, file: IO[bytes]) -> None:
         """Writes the results that were kept."""

@@ -63,5 +63,5 @@ def _group(first: Result, remaining: Iterator[Result], rows: int, size: int) -> 
 
 
 def measure(result: Result) -> int:
-    """Returns the length of the thumbnails of a result in bytes."""
-    return sum(len(thumbnail.data) for thumbnail in result.thumbnails)
+    """Returns the length of the thumbnails and the original of a result in bytes."""
+    return sum(len(thumbnail.data) for thumbnail in result.thumbnails) + len(result.original or b"")

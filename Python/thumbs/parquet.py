@@ -24,7 +24,7 @@ COMPRESSION = "zstd"
 def write(
     results: Iterable[Result], path: PathLike, *, sizes: _command.Sizes = None, row_schema: Optional[Any] = None,
     prefix: str = "", mode: Mode = "error", shard_rows: int = 100_000, shard_bytes: int = 1 << 30,
-    compression: str = COMPRESSION, storage_options: Optional[Mapping[str, Any]] = None,
+    compression: str = COMPRESSION, original: bool = False, storage_options: Optional[Mapping[str, Any]] = None,
 ) -> Counters:
     """Writes all results to the directory `path`, as `part-00000.parquet` and so on, and returns their counters.
 
@@ -49,6 +49,7 @@ def write(
         shard_rows: The largest number of rows in a file.
         shard_bytes: A file with more bytes of thumbnails gets no further rows.
         compression: The codec of Parquet. Thumbnails hardly become smaller, all other columns do.
+        original: True for a column `original` with the downloaded files, if the run has `original=True`.
         storage_options: Options of the file system of a URL, such as `{"endpoint_url": "http://127.0.0.1:9000"}`.
 
     Raises:
@@ -65,7 +66,7 @@ def write(
         row_schema = _row_table.known(getattr(results, "row_schema", None))
     url_col = getattr(results, "url_col", "url")
     if row_schema is not None:  # Its columns are checked before the first request.
-        RowTable.of(row_schema, url_col, count, prefix)
+        RowTable.of(row_schema, url_col, count, prefix, original)
     with directory(path, mode, PATTERN, storage_options=storage_options) as folder:
         files = _files(folder)
         written = None
@@ -73,14 +74,14 @@ def write(
             with folder.open(files[0]) as file:
                 written = schema_of(file)
         if written is not None:
-            row_schema = _row_table.of_files(written, count, prefix)
+            row_schema = _row_table.of_files(written, count, prefix, original)
             results = without(results, _finished(folder, files, url_col, prefix))
         fitting = _arrow.fitting(_shards.counted(results, counters), is_single=count < 2)
         with _shards.until_error(fitting) as rows:
             if row_schema is None:
                 first, rows = _begin(rows, shard_rows)
                 row_schema = _row_table.inferred(first)
-            table = RowTable.of(row_schema, url_col, count, prefix)
+            table = RowTable.of(row_schema, url_col, count, prefix, original)
             if written is not None and written.names != table.schema.names:
                 raise ValueError(f"{folder}/{files[0]} has other columns than the new files would have; continue with "
                                  "the same sizes and the same prefix.")

@@ -6,6 +6,8 @@ import html
 from dataclasses import dataclass, field
 from typing import Any, Dict, Mapping, Optional, Sequence, Tuple
 
+from ._exif import exif_of
+
 Data = bytes  # `Result.bytes` hides the name of the type.
 
 
@@ -61,6 +63,8 @@ class Result:
     """The length of the downloaded image."""
     thumbnails: Tuple[Thumbnail, ...]
     """The thumbnails, one per size, in the order of the sizes."""
+    original: Optional[Data] = field(repr=False)
+    """The downloaded file as it is, with `original=True`; None without it, and if the row failed."""
     attempts: int
     """The number of attempts for this row, retries included; 0 if it came from the cache."""
     ms: Optional[int]
@@ -74,6 +78,12 @@ class Result:
     def ok(self) -> bool:
         """True if the row has its thumbnails."""
         return self.status == "ok"
+
+    @property
+    def exif(self) -> Dict[str, str]:
+        """The EXIF metadata of the downloaded file by their names, such as `Make`, with those about its place; empty
+        without any. Needs `original=True` and the package Pillow, which reads only the metadata."""
+        return {} if self.original is None else exif_of(self.original)
 
     @property
     def placeholder(self) -> Optional[Mapping[str, str]]:
@@ -115,6 +125,7 @@ def from_report(index: int, row: Any, report: Mapping[str, Any], bodies: Sequenc
         thumbnails=tuple(
             Thumbnail(output["spec"], output["width"], output["height"], output["format"], body)
             for output, body in zip(outputs, bodies)),
+        original=bodies[-1] if report.get("original") else None,
         attempts=report.get("attempts", 0), ms=None if times is None else sum(times.values()),
         message=report.get("message"), report=report)
 

@@ -37,8 +37,9 @@ def write(
     """Writes all results to the directory `path`, as `00000.tar` and so on, and returns their counters.
 
     Each row with thumbnails is a sample. Its key is its position in the input, such as `000000012`, and its members are
-    `000000012.jpg`, or `000000012.64x64.jpg` and so on if it has several sizes, and `000000012.json` with the fields of
-    the report and, in `row`, the row as far as JSON can hold it. With `caption_col`, `000000012.txt` has the caption.
+    `000000012.jpg`, or `000000012.64x64.jpg` and so on if it has several sizes, `000000012.original.jpg` (or another
+    format) if the run has `original=True`, and `000000012.json` with the fields of the report and, in `row`, the row as
+    far as JSON can hold it. With `caption_col`, `000000012.txt` has the caption.
     The format is JPEG, unless the run has another one: loaders expect the same members in every sample.
 
     Next to each tar file, `00000.jsonl` has a line for every row of the shard, also for those that failed, with the
@@ -161,6 +162,8 @@ class _Shard:
         for thumbnail in result.thumbnails:
             extension = EXTENSIONS.get(thumbnail.format, thumbnail.format)
             yield (extension if len(result.thumbnails) == 1 else f"{thumbnail.spec}.{extension}"), thumbnail.data
+        if result.original is not None:
+            yield f"original.{EXTENSIONS.get(str(result.format), result.format)}", result.original
         if self.caption_col is not None:
             yield "txt", _caption(result, self.caption_col)
 

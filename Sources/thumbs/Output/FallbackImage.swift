@@ -51,24 +51,29 @@ final class FallbackImage: Sendable {
   }
 }
 
-// A placeholder is made and kept like a thumbnail, but it is no file.
+// A placeholder and an original are made and kept like thumbnails, but they are no files of the output.
 
 extension [ThumbnailSpec] {
-  /// The specs without that of the placeholder, which is no file.
-  var files: [ThumbnailSpec] { filter { $0.format != .placeholder } }
+  /// The specs of files.
+  var files: [ThumbnailSpec] { filter { ![.placeholder, .original].contains($0.format) } }
 
   /// The longest side of the files in pixels; 0 without any.
   var longestSide: Int { files.map { Swift.max($0.pixelBox.width, $0.pixelBox.height) }.max() ?? 0 }
 }
 
+extension OutputFormat {
+  /// True for the format of a file of the output.
+  fileprivate var isFile: Bool { self != .placeholder && self != .original }
+}
+
 extension ThumbnailSet {
-  /// The thumbnails without the placeholder.
-  var files: [Thumbnail] { thumbnails.filter { $0.format != .placeholder } }
+  /// The thumbnails that are files.
+  var files: [Thumbnail] { thumbnails.filter(\.format.isFile) }
 }
 
 extension ListedSource {
-  /// The thumbnails without the placeholder.
-  var files: [Thumbnail] { thumbnails.filter { $0.format != .placeholder } }
+  /// The thumbnails that are files.
+  var files: [Thumbnail] { thumbnails.filter(\.format.isFile) }
 
   /// Reads the placeholder of the source in the cache of `inspector`; nil if the source has no placeholder.
   func placeholder(in inspector: CacheInspector) throws -> Placeholder? {

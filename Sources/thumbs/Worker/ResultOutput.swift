@@ -171,9 +171,11 @@ struct ResultFormat: Sendable {
 
   /// Returns the result of `row`.
   func result(of row: WorkerRow, _ outcome: Result<ThumbnailSet, FetchFailure>) -> [UInt8] {
-    let thumbnails = bodies == .included ? (try? outcome.get().files) ?? [] : []
+    let set = bodies == .included ? try? outcome.get() : nil
+    let original = set?[.original]?.bytes
+    let files = (set?.files.map(\.bytes) ?? []) + (original.map { [$0] } ?? [])
     let line = ReportLine(row, outcome)
-    return record(bodies: thumbnails.map(\.bytes)) { text in
+    return record(bodies: files) { text in
       text.key("id")
       switch row.id {
       case .number(let number): text.value(number)
@@ -183,10 +185,11 @@ struct ResultFormat: Sendable {
       line.writeMembers(to: &text)
       text.key("bodies")
       text.array { text in
-        for thumbnail in thumbnails { text.value(thumbnail.bytes.count) }
+        for file in files { text.value(file.count) }
       }
+      if original != nil { text.member("original", true) }
       if form == .jsonLines, bodies == .included {
-        text.member("data", thumbnails.map { Data($0.bytes).base64EncodedString() })
+        text.member("data", files.map { Data($0).base64EncodedString() })
       }
     }
   }

@@ -39,6 +39,9 @@ struct WorkerCommand: DownloadingCommand {
   @Flag(help: "Leave the thumbnails out of the results.")
   var noBodies = false
 
+  @Flag(help: "Add the downloaded file as it is, once it has been decoded, behind the thumbnails.")
+  var original = false
+
   @OptionGroup(title: "Thumbnails") var pixels: PixelOptions
   @OptionGroup(title: "Downloads") var network: NetworkOptions
   @OptionGroup(title: "Politeness") var politeness: PolitenessOptions
@@ -66,11 +69,17 @@ struct WorkerCommand: DownloadingCommand {
       let settings = RunSettings(
         started: .now, hosts: try politeness.hostRules(), connections: descriptors.connections,
         credentials: credentials, remoteCache: remoteCache)
-      let rows = WorkerRows(LineReader(try .open("-", expecting: "rows")), specs: pixels.rowSpecs)
+      let rows = WorkerRows(LineReader(try .open("-", expecting: "rows")), specs: rowSpecs)
       let pipeline = pipeline(settings) { ProgressOutput.standardError.write("\($0)\n") }
       let format = ResultFormat(form: form, bodies: noBodies ? .omitted : .included)
       try WorkerRun(rows, format, pipeline, settings, demand: content.demand).run(InterruptWatch())
     }
+  }
+
+  /// Returns the thumbnails to make for a row.
+  private var rowSpecs: @Sendable (RowOptions) -> [ThumbnailSpec] {
+    let (thumbnails, others) = (pixels.rowSpecs, original ? [ThumbnailSpec.original] : [])
+    return { row in thumbnails(row) + others }
   }
 }
 

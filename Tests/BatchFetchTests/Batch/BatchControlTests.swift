@@ -1,8 +1,10 @@
-import BatchFetch
 import DownloadSupport
 import HTTPTypes
 import TestSupport
 import Testing
+
+@testable import BatchFetch
+@testable import Downloads
 
 /// Priorities and pauses of whole batches.
 @Suite(.timeLimit(.minutes(10))) struct BatchControlTests {
@@ -25,19 +27,13 @@ import Testing
     transfer.end()
   }
 
-  /// Returns when as many requests are known to the pipeline.
-  private func wait(for count: Int, in pipeline: ThumbnailPipeline) async {
-    await eventually { pipeline.runningCount == count }
-  }
-
   @Test func `A batch whose priority is raised overtakes another one`() async throws {
     let pipeline = pipeline { $0.concurrency = 1 }
     let first = Batch(requests(["0"]), over: pipeline).start { _ in }
     let held = try #require(await transport.nextTransfer())
     let second = Batch(requests(["1", "2"]), over: pipeline).start { _ in }
-    await wait(for: 3, in: pipeline)
     let third = Batch(requests(["3", "4"]), over: pipeline).start { _ in }
-    await wait(for: 5, in: pipeline)
+    await eventually { pipeline.downloader.context.queue.ticketCount == 5 }
 
     third.setPriority(.high)
     finish(held)
@@ -91,7 +87,7 @@ import Testing
     clock.advance(by: .seconds(60))
     #expect(await begun.values(count: 2) == requests.map(\.url))
     #expect(await ends.values(count: 1) == [.timeoutTotal])
-    await wait(for: 1, in: pipeline)
+    await eventually { pipeline.runningCount == 1 }
     #expect(transport.requests.count == 1)
 
     run.resume()

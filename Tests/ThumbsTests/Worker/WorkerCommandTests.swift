@@ -1,3 +1,4 @@
+import BatchFetch
 import Foundation
 import TestSupport
 import Testing
@@ -99,6 +100,20 @@ import Testing
 
     #expect(result.ending == .exit(0) && result.errors.isEmpty)
     #expect(try WorkerResults(frames: command.output.bytes).result("1")?.status == "ok")
+  }
+
+  @Test func `The downloaded file follows the thumbnails if it is wanted`() async throws {
+    let fixture = try CommandFixture()
+    let (_, usual) = try await fixture.work([fixture.row(1, "/a.png")])
+    let (_, results) = try await fixture.work([fixture.row(1, "/a.png"), "{}"], "--original")
+    let record = try #require(results.result("1"))
+    let source = try #require(record.header["source"] as? [String: Any])
+
+    #expect(record.header["original"] as? Bool == true && record.bodies.dropLast() == usual.records[0].bodies[...])
+    #expect((record.header["outputs"] as? [Any])?.count == record.bodies.count - 1)
+    #expect(source["bytes"] as? Int == record.bodies.last?.count)
+    #expect(source["sha256"] as? String == record.bodies.last.map { BodyDigest(of: $0).description })
+    #expect(results.records.first { $0.code == "bad_row" }.map { $0.header["original"] == nil } == true)
   }
 
   @Test(arguments: [[], ["--no-bodies"]])

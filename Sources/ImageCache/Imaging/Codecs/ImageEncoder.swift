@@ -50,7 +50,9 @@ struct EncodedFile {
 extension ThumbnailSpec {
   /// Returns the encoder for the file of `decoder`. `encoders` are the processes that encode AVIF.
   func encoder(for decoder: some ImageDecoder, _ encoders: DecoderPool) -> any ThumbnailEncoder {
-    guard maxBytes != nil, format != .rgba, format != .placeholder else { return freeEncoder(for: decoder, encoders) }
+    guard maxBytes != nil, ![.rgba, .placeholder, .original].contains(format) else {
+      return freeEncoder(for: decoder, encoders)
+    }
     return LimitedEncoder(spec: self) { $0.freeEncoder(for: decoder, encoders) }
   }
 
@@ -62,6 +64,7 @@ extension ThumbnailSpec {
     if format == .avif { return AVIFEncoder(self, encoders) }
     if format == .rgba { return RGBAEncoder() }
     if format == .placeholder { return PlaceholderEncoder() }
+    if format == .original { return OriginalEncoder() }
     return format.encoder?.init(self) ?? decoder.automaticEncoder(for: self)
   }
 }
@@ -163,4 +166,34 @@ private struct RGBAEncoder: ThumbnailEncoder {
   func file(of bitmap: borrowing Bitmap) throws(ImageError) -> EncodedFile {
     EncodedFile(format: .rgba, bytes: try bitmap.fourSamples())
   }
+}
+
+extension ThumbnailSpec {
+  /// The file of the source in place of a thumbnail: its bytes as they are, once they have been decoded without an
+  /// error. It is cached like a thumbnail. ``Thumbnail/size`` is that of the source.
+  ///
+  /// ```swift
+  /// let rendering = try renderer.render(bytes, specs: [ThumbnailSpec(width: 256), .original])
+  /// print(rendering.source.format, rendering.thumbnails[1].bytes == bytes)
+  /// ```
+  public static let original = ThumbnailSpec(width: 8, format: .original)
+}
+
+extension OutputFormat {
+  /// The format of a source, which ``Renderer/Rendering/source`` names. Not in ``all``, which lists the formats of
+  /// thumbnails.
+  public static let original = OutputFormat(
+    rawValue: "original", mediaType: "application/octet-stream", fileExtension: "original")
+}
+
+/// Stands for the file of the source, which the renderer has.
+private struct OriginalEncoder: ThumbnailEncoder {
+  let chromaStep = 2
+
+  func peakBytes(forPixels count: Int) -> Int { 0 }
+
+  /// Planes too, so that an original never keeps the thumbnails of a JPEG file from being made of planes.
+  func accepts(_ layout: PixelLayout) -> Bool { true }
+
+  func file(of bitmap: borrowing Bitmap) throws(ImageError) -> EncodedFile { EncodedFile(format: .original, bytes: []) }
 }

@@ -94,7 +94,7 @@ struct FittedGeometry: Hashable, Sendable {
   ) -> PixelSize {
     let isSmaller = source.width < box.width || source.height < box.height
     let whole = enlargement == .never && isSmaller ? source : outside(source, box)
-    let longest = ThumbnailSpec.Fit.longestSide
+    let longest = ThumbnailSpec.longestWebPSide
     let limit = PixelSize(width: longest, height: longest)
     let fitting = max(whole.width, whole.height) > longest ? inside(source, limit, enlargement) : whole
     return fitting.area > maxContent ? source : fitting

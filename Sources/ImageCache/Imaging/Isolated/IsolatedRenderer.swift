@@ -100,9 +100,11 @@ package struct RenderOrder: Sendable {
     }
   }
 
-  /// Returns true for a thumbnail that the other process cannot encode: it cannot start an encoder of AVIF, and has no
-  /// code that changes pixels.
-  func isEncodedHere(_ spec: ThumbnailSpec) -> Bool { spec.format == .avif || renderer.process != nil }
+  /// Returns true for a thumbnail that the other process cannot make: it cannot start an encoder of AVIF, and has no
+  /// code that changes pixels. An original is here already.
+  func isEncodedHere(_ spec: ThumbnailSpec) -> Bool {
+    [.avif, .original].contains(spec.format) || renderer.process != nil
+  }
 
   /// The bytes of the ink profile.
   var inks: [UInt8] { renderer.caches.transforms.inks?.bytes ?? [] }

@@ -27,6 +27,7 @@ struct RenderPlan {
     let steps = specs.enumerated().map { index, spec in
       let geometry = FittedGeometry(source: decoder.header.source.size, spec: spec, maxContent: maxContent)
       let usual = spec.encoder(for: decoder, encoders)
+      let process = spec.format == .original ? nil : process
       let encoder = process.map { ProcessingEncoder(process: $0, spec: spec, usual: usual) } ?? usual
       return Step(index: index, spec: spec, geometry: geometry, encoder: encoder)
     }

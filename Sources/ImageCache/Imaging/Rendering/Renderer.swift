@@ -101,11 +101,17 @@ extension Renderer {
   /// - Throws: An error with any code of ``ImageError/Code``; `badSpec` if ``check(_:)`` refuses a spec, `truncated` if
   ///   any image data is missing, however little, unless ``failLevel`` tolerates that.
   public func render(_ bytes: some Sequence<UInt8>, specs: [ThumbnailSpec]) throws(ImageError) -> Rendering {
-    try render(file: Array(bytes), specs)
+    try check(specs)
+    let file = Array(bytes)
+    var rendering = try render(file: file, specs)
+    for (index, spec) in specs.enumerated() where spec.format == .original {
+      rendering.thumbnails[index] = Thumbnail(
+        spec: spec, size: rendering.source.size, format: .original, bytes: file)
+    }
+    return rendering
   }
 
   private func render(file bytes: [UInt8], _ specs: [ThumbnailSpec]) throws(ImageError) -> Rendering {
-    try check(specs)
     var file = try ImageFile(bytes.span, limits: limits, decoders: caches.decoders)
     let source = file.decoder.header.source
     try source.size.check(minPixels: minPixels, maxAspectRatio: maxAspectRatio)

@@ -1,4 +1,4 @@
-/// The format of a thumbnail. ``all`` lists those of files; there are also ``rgba`` and ``placeholder``.
+/// The format of a thumbnail. ``all`` lists those of files; there are also ``rgba``, ``placeholder`` and ``original``.
 public struct OutputFormat: RawRepresentable, Hashable, Sendable {
   /// The name in reports and in the cache, such as `jpeg`.
   public let rawValue: String
@@ -23,7 +23,9 @@ public struct OutputFormat: RawRepresentable, Hashable, Sendable {
 
 extension OutputFormat {
   /// All formats, with those of package traits that are off, and those that are no files.
-  private static let known = inProcess + [.webp].filter { !inProcess.contains($0) } + [.avif, .rgba, .placeholder]
+  private static let known =
+    inProcess + [.webp].filter { !inProcess.contains($0) }
+    + [.avif, .rgba, .placeholder, .original]
 
   /// All formats of files that can be encoded: AVIF only if `thumbs-decode` is installed. It may lack the encoder;
   /// ``DecoderCondition/outputs`` says so.
@@ -46,6 +48,7 @@ extension ThumbnailSpec.Format {
     case .avif: .avif
     case .rgba: .rgba
     case .placeholder: .placeholder
+    case .original: .original
     default: encoder?.format
     }
   }

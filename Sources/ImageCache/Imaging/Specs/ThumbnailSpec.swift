@@ -114,11 +114,8 @@ extension ThumbnailSpec {
     /// Scales the image to exactly the box, ignoring the aspect ratio.
     case stretch
     /// Scales the image to the smallest size that covers the box, keeping its aspect ratio. Usually larger than the box
-    /// on one side, but at most ``longestSide`` pixels long.
+    /// on one side, but at most 16,383 pixels long, which is the limit of WebP.
     case outside
-
-    /// The longest side that ``outside`` gives: 16,383 pixels, the limit of WebP.
-    public static let longestSide = 16_383
   }
 
   /// The treatment of an image that is smaller than the box.
@@ -154,6 +151,8 @@ extension ThumbnailSpec {
     /// A ``Placeholder`` instead of a file: see ``ThumbnailSpec/placeholder``. No side of the box may be longer than
     /// ``ThumbHash/longestSide``.
     case placeholder
+    /// The file of the source in place of a thumbnail: see ``ThumbnailSpec/original``.
+    case original
   }
 
   /// The resampling filter, which weighs neighboring pixels when an image is scaled.
