@@ -181,12 +181,21 @@ extension CurlTransfer {
     memory.floods.noteConnection(ports)
   }
 
+  /// The most times that a request is sent within one attempt: once more after a kept connection was closed. A client
+  /// should not repeat an automatic repetition (RFC 9112, section 9.3.1), but libcurl does.
+  private static let maxSends = 2
+
   private func mayUseConnection(to peer: String) -> Bool {
     // libcurl has read the IP addresses by now.
     addressTicket.map { memory.addresses.load($0) }
     addressTicket = nil
     connectDeadline = nil
     isConnected = true
+    sendCount += 1
+    guard sendCount <= Self.maxSends else {
+      abortReason = FetchFailure(.connectionLost, "The server has closed two connections without a response.")
+      return false
+    }
     refusedAddress = nil
     if isGuarded, !memory.isAllowed(peer, by: limits.addresses) {
       refusedAddress = IPAddress(peer).flatMap { refusal(of: $0) }

@@ -69,7 +69,10 @@ final class CurlTransfer {
   /// True if a callback aborted the exchange because the body is coded, and libcurl does not decode it.
   private var isMisread = false
   /// The reason why a callback aborted the exchange, which libcurl's result does not show.
-  private var abortReason: FetchFailure?
+  var abortReason: FetchFailure?
+  /// The number of times that libcurl has sent the request: again on another connection if a kept one is closed before
+  /// any byte of the response.
+  var sendCount = 0
   /// The number of bytes read from unwanted bodies.
   private var unwantedBytes = 0
 

@@ -61,6 +61,40 @@ import Testing
   }
 }
 
+/// Kept connections that the server closes when the next request arrives.
+@Suite("Kept connections", .timeLimit(.minutes(10))) struct KeptConnectionTests {
+  /// Makes `count` connections to a server that keeps them, and sends one more request, which it never answers.
+  private func requests(after count: Int) async throws -> (count: Int, failure: FetchFailure?) {
+    let gate = Gate()
+    let server = try LoopbackServer { request in
+      request.target == "/closing" ? ServerReply([.close]) : .http(200, [:], [1]).after(gate)
+    }
+    var configuration = Downloader.Configuration.patient
+    configuration.perHost = count
+    configuration.retry = RetryPolicy(limit: 0)
+    let downloader = Downloader(configuration, transport: CurlTransport(.direct))
+    await withTaskGroup(of: Void.self) { group in
+      for number in 0..<count {
+        group.addTask {
+          _ = try? await downloader.download(DownloadRequest(source: SourceURL(server.url("/\(number)"))))
+        }
+      }
+      await server.waitForRequests(count)
+      gate.open()
+    }
+    let failure = await #expect(throws: FetchFailure.self) {
+      try await downloader.download(DownloadRequest(source: SourceURL(server.url("/closing"))))
+    }
+    return (server.requests.count - count, failure)
+  }
+
+  @Test func `A request is repeated at most once if the server closes each connection`() async throws {
+    let (count, failure) = try await requests(after: 6)
+
+    #expect(count == 2 && failure?.code == .connectionLost && failure?.attempts == 1)
+  }
+}
+
 /// Passes the ends of transfers on.
 private final class EndReceiver: TransferReceiver {
   let (ends, ended) = AsyncStream.makeStream(of: Void.self)
