@@ -407,3 +407,32 @@ def test_the_worker_ends_with_a_killed_process(tmp_path: Path) -> None:
     process.wait()
     pid = (state / "pids").read_text().strip()
     wait_until(lambda: not os.path.exists(f"/proc/{pid}"), 10)
+
+
+def test_a_column_with_the_name_of_a_result_raises_before_a_shard_is_fetched(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    import pyarrow.parquet
+
+    rows = [{"url": f"http://a.test/{number}.png", "width": number} for number in range(30)]
+    log = tmp_path / "log"
+    with pytest.raises(ValueError, match="prefix"):
+        thumbs.webdataset.write(thumbs.run(rows, window=1, log=log), tmp_path / "out", tables=True)
+    assert len(log.read_text().splitlines()) <= 2 and members(tmp_path / "out") == []
+    with pytest.raises(ValueError, match="prefix"):
+        thumbs.webdataset.write(
+            thumbs.run(pyarrow.Table.from_pylist(rows), state=tmp_path / "state"), tmp_path / "out", tables=True)
+    assert not (tmp_path / "state").exists()
+    thumbs.webdataset.write(thumbs.run(rows), tmp_path / "out", tables=True, prefix="thumbs_")
+    table = pyarrow.parquet.read_table(tmp_path / "out/00000.parquet").sort_by("thumbs_index")
+    assert table.column("width").to_pylist() == list(range(30)) and "thumbs_width" in table.column_names
+
+
+def test_tables_that_others_have_made_stay(tmp_path: Path) -> None:
+    thumbs.webdataset.write(thumbs.run(["http://a.test/1"]), tmp_path, tables=True)
+    names = ["2024.parquet", "2024-01.parquet", "00077.parquet"]
+    for name in names:
+        (tmp_path / name).write_text("x")
+    thumbs.webdataset.write(thumbs.run(["http://a.test/1", "http://a.test/2"]), tmp_path, mode="continue")
+    assert [(tmp_path / name).read_text() for name in names] == ["x"] * 3
+    with pytest.raises(FileExistsError, match="no file of this format"):
+        thumbs.webdataset.write(thumbs.run(["http://a.test/1"]), tmp_path, mode="overwrite")

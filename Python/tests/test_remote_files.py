@@ -157,3 +157,37 @@ def test_without_fsspec_a_url_names_the_package(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.delattr(thumbs, "_remote_files", raising=False)
     with pytest.raises(ImportError, match="pip install fsspec"):
         write("webdataset", ROWS, ("s3://bucket/x", {}))
+
+
+@MODULES
+@pytest.mark.parametrize("failing", [1, 2])
+def test_an_overwrite_that_stops_midway_loses_no_row(
+    module: str, failing: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place: Tuple[str, Dict[str, Any]] = (f"memory://{uuid.uuid4().hex}/images", {})
+    write(module, ROWS[:40], place)
+    system, calls = fsspec.filesystem("memory"), 0
+    copy = type(system).cp_file
+
+    def fail(self: Any, *arguments: Any, **options: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == failing:
+            raise PermissionError("No more copies.")
+        return copy(self, *arguments, **options)
+
+    monkeypatch.setattr(type(system), "cp_file", fail)
+    with pytest.raises(OSError, match="which stay there"):
+        write(module, ROWS, place, mode="overwrite")
+    monkeypatch.undo()
+    parent = place[0].rpartition("/")[0].replace("memory:/", "")
+    [left] = [name for name in system.ls(parent, detail=False) if name.endswith(".unfinished")]
+    assert indices(module, (f"memory:/{left}", {})) == list(range(100))
+    assert set(range(40)) <= set(indices(module, place))
+
+
+def test_messages_show_no_password_of_a_url() -> None:
+    from thumbs._remote_files import RemoteFolder
+
+    folder = RemoteFolder(fsspec.filesystem("memory"), "/x", "sftp://me:secret@a.test/x")
+    assert str(folder) == "sftp://***@a.test/x"

@@ -18,6 +18,7 @@ import numpy
 import pytest
 
 import thumbs
+import thumbs.webdataset
 from thumbs._frames import Frame
 from thumbs._worker import WorkerProcess
 
@@ -626,3 +627,12 @@ def test_a_wrong_option_raises_even_without_rows(rows: Any) -> None:
     with pytest.raises(thumbs.UsageError, match="--colour"):
         list(thumbs.run(rows, colour="blue"))
     assert list(thumbs.run([])) == []
+
+
+def test_a_progress_bar_counts_rows_that_are_finished_already(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [f"http://a.test/{number}" for number in range(20)]
+    thumbs.webdataset.write(thumbs.run(rows[:15]), tmp_path)
+    thumbs.webdataset.write(thumbs.run(rows, progress=True), tmp_path, mode="continue")
+    assert "20/20" in capsys.readouterr().err

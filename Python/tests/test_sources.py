@@ -159,3 +159,10 @@ def test_a_data_set_of_the_package_datasets_has_rows_in_any_format(form: Any, st
     results = sorted(thumbs.run(rows), key=lambda result: result.index)
     assert [result.ok for result in results] == [True] * 30
     assert [result.row["score"] for result in results] == columns["score"]
+
+
+def test_several_data_sets_are_refused_by_name() -> None:
+    datasets = pytest.importorskip("datasets")
+    rows = datasets.DatasetDict(train=datasets.Dataset.from_dict({"url": ["http://a.test/1"]}))
+    with pytest.raises(TypeError, match="DatasetDict with several data sets; pass one of them"):
+        thumbs.run(rows)

@@ -23,6 +23,10 @@ class ProgressBar:
             self._bar.set_postfix(failed=counters.failed, refresh=False)
         self._bar.update(1)
 
+    def skip(self) -> None:
+        """Counts a row that has its result already."""
+        self._bar.update(1)
+
     def close(self) -> None:
         """Ends the bar, which stays on the screen."""
         self._bar.close()

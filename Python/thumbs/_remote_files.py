@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from fnmatch import fnmatch
 from typing import IO, Any, Generator, List, Mapping, Tuple
 
+from . import _redaction
 from ._files import UNFINISHED, Mode, check
 
 try:
@@ -28,7 +29,7 @@ class RemoteFolder:
         self._is_object_store = scheme in OBJECT_STORES
 
     def __str__(self) -> str:
-        return self._url
+        return _redaction.url(self._url)
 
     def names(self, pattern: str = "*") -> List[str]:
         self._system.invalidate_cache()
@@ -55,11 +56,18 @@ class RemoteFolder:
         self._system.rm_file(f"{self._path}/{name}")
 
     def take(self, other: "RemoteFolder") -> None:
-        """Replaces all files by those of another directory, one by one, and deletes that directory."""
-        for name in self.names():
+        """Replaces all files by those of another directory, one by one. What has no successor is deleted at last."""
+        old, new = set(self.names()), other.names()
+        for name in new:
+            source, target = f"{other._path}/{name}", f"{self._path}/{name}"
+            if self._is_object_store:  # `mv` would take brackets in a name for a pattern.
+                self._system.cp_file(source, target)
+                continue
+            if name in old:
+                self._system.rm_file(target)
+            self._system.mv(source, target)
+        for name in old.difference(new):
             self.delete(name)
-        for name in other.names():
-            self._system.mv(f"{other._path}/{name}", f"{self._path}/{name}")
 
     def sibling(self) -> "RemoteFolder":
         """Returns an empty directory next to this one."""
@@ -108,6 +116,11 @@ def directory(
     new = folder.sibling()
     try:
         yield new
-        folder.take(new)
-    finally:
+    except BaseException:
         new.remove()
+        raise
+    try:
+        folder.take(new)
+    except Exception as error:
+        raise OSError(f"Not all files of {folder} were replaced by those of {new}, which stay there.") from error
+    new.remove()

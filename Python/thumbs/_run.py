@@ -285,6 +285,8 @@ class Run(Iterator[Result], AsyncIterator[Result]):
         for entry in self._feed.take():
             if self._is_finished(entry.index, entry.row):
                 self._feed.finish(1)
+                if self._bar is not None:
+                    self._bar.skip()
             elif entry.reason is None:
                 lines.append(self._ledger.add(entry))
             else:

@@ -29,6 +29,8 @@ def source(rows: Any) -> Source:
         raise TypeError("rows is a LazyFrame of polars, whose rows are not computed yet; pass rows.collect().")
     if library == "polars" and name == "DataFrame":
         return Source(rows.iter_rows(named=True), list(rows.columns), lambda: rows.head(0).to_arrow().schema)
+    if library == "datasets" and isinstance(rows, Mapping):
+        raise TypeError(f"rows is a {name} with several data sets; pass one of them, such as rows[\"train\"].")
     if library == "datasets" and hasattr(rows, "with_format"):
         rows = rows.with_format(None)  # With another format, a row is an array, or a table.
         features = rows.features

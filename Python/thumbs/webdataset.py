@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 PATTERN = "[0-9]*.tar"
 ROWS = "[0-9]*.jsonl"
 STATISTICS = "[0-9]*_stats.json"
-TABLES = "[0-9]*.parquet"
+TABLES = "[0-9][0-9][0-9][0-9][0-9].parquet"
 EXTENSIONS = {"jpeg": "jpg"}
 
 
 def write(
     results: Iterable[Result], path: PathLike, *, caption_col: Optional[str] = None, mode: Mode = "error",
-    tables: bool = False, shard_rows: int = 10_000, shard_bytes: int = 1 << 30,
-    storage_options: Optional[Mapping[str, Any]] = None,
+    tables: bool = False, row_schema: Optional[Any] = None, prefix: str = "", shard_rows: int = 10_000,
+    shard_bytes: int = 1 << 30, storage_options: Optional[Mapping[str, Any]] = None,
 ) -> Counters:
     """Writes all results to the directory `path`, as `00000.tar` and so on, and returns their counters.
 
@@ -59,6 +59,7 @@ def write(
             of a URL, file by file.
         tables: True for a Parquet file per shard with the columns of `thumbs.parquet`, except the thumbnails. Needs
             pyarrow.
+        row_schema, prefix: As in `thumbs.parquet.write`, for the tables.
         shard_rows: The largest number of rows in a shard.
         shard_bytes: A shard with more bytes of thumbnails gets no further rows.
         storage_options: Options of the file system of a URL, such as `{"endpoint_url": "http://127.0.0.1:9000"}`.
@@ -77,27 +78,31 @@ def write(
         if shards:
             results = without(results, _finished(folder, shards, url_col))
         numbers = itertools.count(_number(shards[-1]) + 1 if shards else 0)
-        table = _table(folder, given, url_col) if tables else None
+        table = _table(folder, row_schema or getattr(given, "row_schema", None), url_col, prefix) if tables else None
         with _shards.until_error(_shards.counted(results, counters)) as rows:
             for number, shard in zip(numbers, _shards.groups(rows, shard_rows, shard_bytes)):
                 _Shard(folder, number, caption_col, url_col, table).write(shard)
     return counters
 
 
-def _table(folder: Folder, results: Iterable[Result], url_col: str) -> ShardTable:
-    from ._shard_table import ShardTable  # Imports pyarrow, which only tables need.
+def _table(folder: Folder, schema: Any, url_col: str, prefix: str) -> ShardTable:
+    from . import _row_table  # Both import pyarrow, which only tables need.
+    from ._shard_table import ShardTable
 
+    rows = _row_table.known(schema) if callable(schema) else schema
     earlier = next(iter(folder.names(TABLES)), None)
-    return ShardTable(getattr(results, "row_schema", None), url_col, folder.open(earlier) if earlier else None)
+    return ShardTable(rows, url_col, prefix, folder.open(earlier) if earlier else None)
 
 
 def _complete(folder: Folder) -> List[str]:
     """Returns the names of the counters of complete shards in order, and deletes what there is of others."""
     complete = sorted(folder.names(STATISTICS), key=_number)
-    numbers = set(map(_number, complete))
-    for pattern in (PATTERN, ROWS, TABLES):
+    numbers, unfinished = set(map(_number, complete)), set(folder.names(ROWS))
+    for pattern in (TABLES, PATTERN, ROWS):
         for name in folder.names(pattern):
-            if _number(name) not in numbers:
+            # A table comes after the rows, so one alone is not of this package.
+            is_ours = pattern != TABLES or f"{_number(name):05}.jsonl" in unfinished
+            if _number(name) not in numbers and is_ours:
                 folder.delete(name)
     return complete
 

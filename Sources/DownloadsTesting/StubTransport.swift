@@ -36,7 +36,7 @@ public final class StubTransport: Transport {
   /// The URLs of the transfers that are about to begin, in the order of their preparation.
   public let preparations: AsyncStream<String>
   private let prepared: AsyncStream<String>.Continuation
-  private let (begun, begin) = AsyncStream.makeStream(of: StubTransfer.self)
+  private let held = Mailbox<StubTransfer>()
   private let log = Mutex<[TransferRequest]>([])
   private let reply: @Sendable (TransferRequest) -> Reply
 
@@ -57,10 +57,7 @@ public final class StubTransport: Transport {
   public var requests: [TransferRequest] { log.withLock { $0 } }
 
   /// Returns the next transfer that is held; nil if the task is canceled.
-  public func nextTransfer() async -> StubTransfer? {
-    for await transfer in begun { return transfer }
-    return nil
-  }
+  public func nextTransfer() async -> StubTransfer? { await held.next() }
 
   /// Succeeds at once, and reports the URL to ``preparations``.
   public func prepare(
@@ -80,7 +77,7 @@ public final class StubTransport: Transport {
       transfer.send(body)
       transfer.end()
     case .failure(let failure): transfer.end(failure)
-    case .held: begin.yield(transfer)
+    case .held: held.put(transfer)
     }
     return transfer
   }
@@ -90,7 +87,7 @@ public final class StubTransport: Transport {
 public final class StubTransfer: Transfer {
   /// The requested URL.
   public let url: String
-  private let (cancellations, canceled) = AsyncStream.makeStream(of: Void.self)
+  private let cancellations = Mailbox<Void>()
   /// The receiver, until the transfer has ended.
   private let receiver: Mutex<(any TransferReceiver)?>
   /// Delivers one event at a time, as receivers expect.
@@ -103,14 +100,12 @@ public final class StubTransfer: Transfer {
 
   /// Ends the transfer with `cancelled`.
   public func cancel() {
-    canceled.yield()
+    cancellations.put(())
     end(.cancelled)
   }
 
-  /// Returns when the downloader has canceled this transfer.
-  public func isCanceled() async {
-    for await _ in cancellations { return }
-  }
+  /// Returns when the downloader has canceled this transfer, or when the task is canceled.
+  public func isCanceled() async { await cancellations.next() }
 
   /// Sends the head of a response.
   ///
@@ -141,8 +136,54 @@ public final class StubTransfer: Transfer {
       do throws(FetchFailure) {
         if let receiver = self.receiver.withLock({ $0 }) { try event(receiver) }
       } catch {
-        self.end(error)
+        // At once, before the events that follow in the queue.
+        self.receiver.withLock { $0.take() }?.receiveEnd(error)
       }
+    }
+  }
+}
+
+/// Elements that wait for tasks, or tasks that wait for elements. A task that is canceled takes none.
+private final class Mailbox<Element: Sendable>: Sendable {
+  private struct State {
+    var elements: [Element] = []
+    var tasks: [(id: Int, continuation: CheckedContinuation<Element?, Never>)] = []
+    var lastID = 0
+  }
+
+  private let state = Mutex(State())
+
+  func put(_ element: Element) {
+    let task = state.withLock { state -> CheckedContinuation<Element?, Never>? in
+      if state.tasks.isEmpty { state.elements.append(element) }
+      return state.tasks.isEmpty ? nil : state.tasks.removeFirst().continuation
+    }
+    task?.resume(returning: element)
+  }
+
+  /// Returns the next element; nil if the task is canceled.
+  @discardableResult
+  func next() async -> Element? {
+    let id = state.withLock { state in
+      state.lastID += 1
+      return state.lastID
+    }
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let (element, isReady) = state.withLock { state -> (Element?, Bool) in
+          // After the cancellation, nobody would resume the task.
+          if Task.isCancelled { return (nil, true) }
+          if !state.elements.isEmpty { return (state.elements.removeFirst(), true) }
+          state.tasks.append((id, continuation))
+          return (nil, false)
+        }
+        if isReady { continuation.resume(returning: element) }
+      }
+    } onCancel: {
+      state.withLock { state in
+        let index = state.tasks.firstIndex { $0.id == id }
+        return index.map { state.tasks.remove(at: $0).continuation }
+      }?.resume(returning: nil)
     }
   }
 }

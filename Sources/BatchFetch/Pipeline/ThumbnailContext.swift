@@ -268,16 +268,16 @@ extension ThumbnailContext {
       // Thread A tries the next mirror here while thread B calls `cancelAll()`: B does not find the caller in any
       // table, but A sees that the epoch has changed.
       guard caller.epoch == room.epoch else { return nil }
-      return jobs.join(key, caller, id: CallerID(caller), demand: demand) {
+      let joined = jobs.join(key, caller, id: CallerID(caller), demand: demand) {
         ThumbnailJob(request, of: source, identity: key, id: $0, in: self)
       }
+      // Under the lock: otherwise thread B could end the job before this thread A has told the caller.
+      if !joined.isNew { caller.joinedOthers() }
+      return joined
     }
     guard let joined else { return caller.ended(.failure(.cancelled)) }
     if caller.wantsProgress, let progress = joined.job.watch() { caller.progressed(progress) }
-    guard joined.isNew else {
-      caller.joinedOthers()
-      return joined.job.updateDemand()
-    }
+    guard joined.isNew else { return joined.job.updateDemand() }
     if demand.isPaused { joined.job.updateDemand() }
     joined.job.start()
   }

@@ -327,11 +327,11 @@ public final class ThumbnailCache: Sendable {
     of name: String, specs: [ThumbnailSpec], lifetime: Duration = .seconds(Int32.max), renderer: Renderer = Renderer(),
     bytes: () async throws -> Bytes
   ) async throws -> [Thumbnail] {
-    let key = SourceKey(url: name, variant: renderer.process.map { "name\nprocess \($0.id)" } ?? "name")
+    let key = SourceKey(url: name, variant: Self.variant(of: renderer))
     let lookup = CacheLookup(key: key, url: name, specs: specs)
     if let entry = await entry(for: lookup), entry.source.policy.state(at: now()) == .fresh {
       let found = specs.compactMap { entry.thumbnails[$0] }
-      if found.count == specs.count { return found }
+      if found.count == specs.count, renderer.accepts(entry.source) { return found }
     }
     let file = Array(try await bytes())
     let rendering = try await renderer.rendering(of: file, specs: specs)
@@ -341,6 +341,12 @@ public final class ThumbnailCache: Sendable {
       now: now())
     store(source, thumbnails: rendering.thumbnails, for: key)
     return rendering.thumbnails
+  }
+
+  /// Returns what decides about the pixels besides the bytes and the specs.
+  private static func variant(of renderer: Renderer) -> String {
+    let inks = renderer.caches.transforms.inks.map { "inks \(BodyDigest(of: $0.bytes))\n" } ?? ""
+    return "name\n\(inks)\(renderer.process.map { "process \($0.id)" } ?? "")"
   }
 
   /// Returns the entry of a lookup from memory or disk, fresh or stale; nil if there is none. Blocks no thread of Swift
@@ -427,6 +433,14 @@ public enum OriginalPolicy: Hashable, Sendable {
       // In this order, no step overflows.
       max(0, limit) / 100 * percent.clamped + max(0, limit) % 100 * percent.clamped / 100
     }
+  }
+}
+
+extension Renderer {
+  /// Returns true if the size of an image in the cache is within the limits.
+  fileprivate func accepts(_ source: StoredSource) -> Bool {
+    guard case .image(let image, _, _) = source.content, image.size.area <= maxPixels else { return false }
+    return (try? image.size.check(minPixels: minPixels, maxAspectRatio: maxAspectRatio)) != nil
   }
 }
 

@@ -52,6 +52,24 @@ import Testing
     #expect(reads.value == 4)
   }
 
+  @Test func `The limits and the ink profile of the renderer apply to what is in the cache`() async throws {
+    let cache = ThumbnailCache()
+    _ = try await thumbnails("a", specs, in: cache)
+    var renderer = Renderer()
+    renderer.maxAspectRatio = 1.2
+    let error = await #expect(throws: ImageError.self) {
+      try await cache.thumbnails(of: "a", specs: specs, renderer: renderer) { photo }
+    }
+    #expect(error?.code == .tooLong)
+
+    let (cmyk, inks) = (
+      try Fixtures.image("cmyk.jpg"), try InkProfile(`Color profiles`.profile(of: "cmyk-profile.jpg"))
+    )
+    let plain = try await cache.thumbnails(of: "ink", specs: specs) { cmyk }
+    let printed = try await cache.thumbnails(of: "ink", specs: specs, renderer: Renderer(inks: inks)) { cmyk }
+    #expect(plain != printed)
+  }
+
   @Test func `Thumbnails are made again after their lifetime`() async throws {
     let now = Mutex(Date(timeIntervalSince1970: 1_000_000))
     let cache = ThumbnailCache(now: { now.withLock { $0 } })

@@ -50,6 +50,7 @@ import Testing
     ((80, 300), false, (100, 100), (80, 300)), ((80, 300), true, (100, 100), (100, 375)),
     ((100, 100), false, (100, 100), (100, 100)), ((300, 60_000), false, (256, 256), (82, 16_383)),
     ((1, 100_000), true, (256, 256), (1, 16_383)), ((20_000, 200), false, (100, 100), (10_000, 100)),
+    ((1000, 2000), true, (8000, 8000), (5792, 11_585)), ((12_000, 8000), false, (7000, 7000), (10_033, 6688)),
   ])
   func `The fit outside covers the box without a crop, up to its longest side`(
     source: (Int, Int), enlarges: Bool, box: (Int, Int), expected: (Int, Int)

@@ -86,7 +86,8 @@ public struct RemoteObjectCodec: Sendable {
         record.specText == spec.cacheText, record.format.suits(spec)
       else { return nil }
       let thumbnail = Thumbnail(spec: spec, size: record.size, format: record.format, bytes: [UInt8](parts.body))
-      return thumbnail.isWhole ? thumbnail : nil
+      let isWhole = spec.format == .original ? BodyDigest(of: thumbnail.bytes) == digest : thumbnail.isWhole
+      return isWhole ? thumbnail : nil
     }
   }
 }

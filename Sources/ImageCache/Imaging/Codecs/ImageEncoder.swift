@@ -169,8 +169,8 @@ private struct RGBAEncoder: ThumbnailEncoder {
 }
 
 extension ThumbnailSpec {
-  /// The file of the source in place of a thumbnail: its bytes as they are, once they have been decoded without an
-  /// error. It is cached like a thumbnail. ``Thumbnail/size`` is that of the source.
+  /// The file of the source in place of a thumbnail: its bytes as they are, once they have been decoded. It is cached
+  /// like a thumbnail. ``Thumbnail/size`` is that of the source.
   ///
   /// ```swift
   /// let rendering = try renderer.render(bytes, specs: [ThumbnailSpec(width: 256), .original])

@@ -97,7 +97,9 @@ struct FittedGeometry: Hashable, Sendable {
     let longest = ThumbnailSpec.longestWebPSide
     let limit = PixelSize(width: longest, height: longest)
     let fitting = max(whole.width, whole.height) > longest ? inside(source, limit, enlargement) : whole
-    return fitting.area > maxContent ? source : fitting
+    guard fitting.area > maxContent else { return fitting }
+    let factor = (Double(maxContent) / Double(fitting.area)).squareRoot()
+    return PixelSize(width: Int(Double(fitting.width) * factor), height: Int(Double(fitting.height) * factor)).clamped
   }
 
   /// The largest part of `source` that has the aspect ratio of `box`.

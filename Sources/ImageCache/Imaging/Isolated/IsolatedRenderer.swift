@@ -95,16 +95,15 @@ package struct RenderOrder: Sendable {
   var processSpecs: [ThumbnailSpec] {
     specs.map { spec in
       var spec = spec
-      if isEncodedHere(spec) { spec.format = .rgba }
+      // What stands for an original must accept planes, as that does: it must not change the other thumbnails.
+      if spec.format == .original { spec.format = .placeholder } else if isEncodedHere(spec) { spec.format = .rgba }
       return spec
     }
   }
 
-  /// Returns true for a thumbnail that the other process cannot make: it cannot start an encoder of AVIF, and has no
-  /// code that changes pixels. An original is here already.
-  func isEncodedHere(_ spec: ThumbnailSpec) -> Bool {
-    [.avif, .original].contains(spec.format) || renderer.process != nil
-  }
+  /// Returns true for a thumbnail that the other process cannot encode: it cannot start an encoder of AVIF, and has no
+  /// code that changes pixels.
+  func isEncodedHere(_ spec: ThumbnailSpec) -> Bool { spec.format == .avif || renderer.process != nil }
 
   /// The bytes of the ink profile.
   var inks: [UInt8] { renderer.caches.transforms.inks?.bytes ?? [] }

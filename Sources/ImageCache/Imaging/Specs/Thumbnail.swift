@@ -45,16 +45,8 @@ extension Thumbnail {
     // A division, because the product of the numbers in a record can overflow Int.
     if format == .rgba { return bytes.count % 4 == 0 && bytes.count / 4 == size.area }
     if format == .placeholder { return placeholder != nil }
-    if format == .original { return ImageFile.size(of: bytes.span) == size }
     guard let file = CodecTable.files.first(where: { $0.format == format }) else { return false }
     return ThumbnailMark.isPresent(in: bytes) && file.size(ofWhole: bytes.span) == size
-  }
-}
-
-extension ImageFile {
-  /// Returns the size that the header of a file declares; nil if it is no image.
-  fileprivate static func size(of file: Span<UInt8>) -> PixelSize? {
-    try? ImageFile(prefix: file, limits: DecodingLimits(maxPixels: .max))?.decoder.header.source.size
   }
 }
 
