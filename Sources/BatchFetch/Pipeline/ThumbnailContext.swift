@@ -271,7 +271,7 @@ extension ThumbnailContext {
       let joined = jobs.join(key, caller, id: CallerID(caller), demand: demand) {
         ThumbnailJob(request, of: source, identity: key, id: $0, in: self)
       }
-      // Under the lock: otherwise thread B could end the job before this thread A has told the caller.
+      // Under the lock: otherwise thread B could end the job before this thread A has marked the caller.
       if !joined.isNew { caller.joinedOthers() }
       return joined
     }

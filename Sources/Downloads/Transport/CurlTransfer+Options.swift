@@ -181,8 +181,8 @@ extension CurlTransfer {
     memory.floods.noteConnection(ports)
   }
 
-  /// The most times that a request is sent within one attempt: once more after a kept connection was closed. A client
-  /// should not repeat an automatic repetition (RFC 9112, section 9.3.1), but libcurl does.
+  /// The most times that a request is sent within one attempt: twice, if a kept connection was closed. A client should
+  /// not repeat an automatic repetition (RFC 9112, section 9.3.1), but libcurl does.
   private static let maxSends = 2
 
   private func mayUseConnection(to peer: String) -> Bool {

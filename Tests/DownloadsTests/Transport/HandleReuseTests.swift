@@ -63,7 +63,7 @@ import Testing
 
 /// Kept connections that the server closes when the next request arrives.
 @Suite("Kept connections", .timeLimit(.minutes(10))) struct KeptConnectionTests {
-  /// Makes `count` connections to a server that keeps them, and sends one more request, which it never answers.
+  /// Makes `count` connections to a server that keeps them, and sends one more request, which never gets a response.
   private func requests(after count: Int) async throws -> (count: Int, failure: FetchFailure?) {
     let gate = Gate()
     let server = try LoopbackServer { request in
