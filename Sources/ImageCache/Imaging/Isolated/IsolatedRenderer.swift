@@ -95,7 +95,7 @@ package struct RenderOrder: Sendable {
   var processSpecs: [ThumbnailSpec] {
     specs.map { spec in
       var spec = spec
-      // What stands for an original must accept planes, as that does: it must not change the other thumbnails.
+      // A placeholder accepts planes, as an original does, which must not change the other thumbnails.
       if spec.format == .original { spec.format = .placeholder } else if isEncodedHere(spec) { spec.format = .rgba }
       return spec
     }
