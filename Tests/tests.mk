@@ -152,7 +152,7 @@ test-python: setup
 	$(SWIFT) build --product thumbs
 	Python/tests/environment.sh $(PYTHON)
 	cd Python && ../$(PYTHON)/venv/bin/mypy --cache-dir ../$(PYTHON)/mypy
-	cd Python && ../$(PYTHON)/venv/bin/pyright --pythonpath ../$(PYTHON)/venv/bin/python
+	cd Python && ../$(PYTHON)/venv/bin/pyright -p pyproject.toml --pythonpath ../$(PYTHON)/venv/bin/python
 	cd Python && $(PYTEST) -m 'not cluster' -p no:cacheprovider
 
 ## Kills every kind of process of Spark and Ray clusters on this machine; takes half an hour. THUMBS_CLUSTER_ROWS and
