@@ -123,7 +123,15 @@ def test_credentials_are_used_and_not_stored(cluster: Any, origin: Origin, tmp_p
     assert len({row["url"] for row in fetched}) == 2 and all("secret" not in row["url"] for row in fetched)
 
 
-def test_failures_are_rows(cluster: Any, origin: Origin, tmp_path: Path) -> None:
+PLACES = pytest.mark.parametrize("most", [0, 200_000], ids=["on the cluster", "on the driver"])
+"""The place where the URLs are divided: of more than `most`, on the cluster."""
+
+
+@PLACES
+def test_failures_are_rows(
+    cluster: Any, origin: Origin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr("thumbs.ray.MOST_ON_DRIVER", most)
     links = [origin.url(1), origin.url(1) + "#part", origin.url(2) + "?missing", "no URL", None]
     ds = ray.data.from_items([{"link": link} for link in links])
     fetched = thumbs.ray.fetch(ds, "link", path=tmp_path / "table", **OPTIONS)
@@ -133,10 +141,13 @@ def test_failures_are_rows(cluster: Any, origin: Origin, tmp_path: Path) -> None
     assert len(codes) == 4
 
 
+@PLACES
 @pytest.mark.parametrize("kill, lost_actors", [(kill_child, 1), (kill_actor, 1), (kill_node, 2)])
 def test_a_kill_loses_and_repeats_no_row(
-    cluster: Any, origin: Origin, tmp_path: Path, kill: Callable[[Any], None], lost_actors: int
+    cluster: Any, origin: Origin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int,
+    kill: Callable[[Any], None], lost_actors: int,
 ) -> None:
+    monkeypatch.setattr("thumbs.ray.MOST_ON_DRIVER", most)
     origin.reset()
 
     def later() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import shutil
 import uuid
+from collections import Counter
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -18,11 +19,14 @@ import ray.data  # pyright: ignore[reportMissingImports]
 from . import _command
 from ._files import PathLike, sync_directory
 from ._hosts import DEFAULT_PER_HOST, ROWS_PER_SALT, HostPlan, default_partitions
-from ._ray_tasks import FetchPartitions, add_keys, place, write_empty
+from ._ray_tasks import FetchPartitions, add_keys, keys, part_of, place, write_empty, write_partition
 from ._tasks import Fetch
 from .errors import IncompleteTable
 
 __all__ = ["fetch"]
+
+MOST_ON_DRIVER = 200_000
+"""The most distinct URLs that the driver divides by itself."""
 
 
 def fetch(
@@ -34,8 +38,8 @@ def fetch(
     """Fetches each distinct URL of a column once, writes the results to `path`, and returns them as a dataset.
 
     The table at `path` consists of Parquet files with a row per distinct URL: `url` (canonical), `status`, `code` and
-    so on, as in `thumbs.spark.fetch`. The directory `path` appears when the table is complete. Each partition is a
-    file, which outlives the actor and the node that wrote it: a partition that was written is never fetched again.
+    so on, as in `thumbs.spark.fetch`. The directory `path` appears when the table is complete. A file has at most 500
+    URLs of a partition and outlives the actor and the node that wrote it: what it has is never fetched again.
     Until then, the files are next to `path`, in a hidden directory whose name ends in `.unfinished`; it is left there
     only if the driver is killed.
 
@@ -45,7 +49,7 @@ def fetch(
         sizes: One size or several, as in `thumbs.run`.
         path: A directory that does not exist yet, on a file system that all nodes mount.
         actors: The largest number of actors. Each needs a CPU. The default is the number of CPUs of the cluster.
-        partitions: The number of files. The default is one per 2,000 URLs, and at least 8.
+        partitions: The number of partitions. The default is one per 2,000 URLs, and at least 8.
         per_host: The maximum number of downloads at once per host, for the whole cluster.
         rate: The maximum rate of requests per host, such as `5/s`, for the whole cluster.
         hosts: Settings for hosts, as in the file of `--hosts`; the limits are for the whole cluster.
@@ -67,13 +71,18 @@ def fetch(
     plan = HostPlan(per_host, rate, hosts or {}, rows_per_salt, tasks=actors)
     folder = Path(path).absolute()
     with _new_folder(folder) as unfinished:
-        urls = _distinct_urls(ds, url_col)
-        count, salts = urls.count(), _salts(urls, plan)
+        few = _few_urls(ds, url_col)
+        urls: Any = _distinct_urls(ds, url_col) if few is None else few
+        count = urls.count() if few is None else len(few)
+        salts = _salts(urls, plan) if few is None else plan.salted(Counter(few.values()).items())
         parts = partitions or default_partitions(count)
         task = Fetch(_command.size_list(sizes), plan.settings(salts), {"per_host": per_host, "rate": rate, **options},
                      uuid.uuid4().hex)
-        placed = urls.map_batches(partial(place, salts=salts, parts=parts), batch_format="pyarrow")
-        written = _write(placed, task, unfinished, actors)
+        if few is None:
+            placed = urls.map_batches(partial(place, salts=salts, parts=parts), batch_format="pyarrow")
+            written = _write(placed, task, unfinished, actors)
+        else:
+            written = _write_few(few, salts, parts, task, unfinished, actors)
         _check(written, count, unfinished)
         if count == 0:
             write_empty(task, unfinished)
@@ -107,6 +116,17 @@ def _processors() -> int:
     return max(1, int(resources.get("CPU", 1)))
 
 
+def _few_urls(ds: Any, url_col: str) -> Optional[Dict[str, str]]:
+    """Returns the distinct keys of the URLs with their hosts; None if they are too many for the driver. Grouping them
+    in the cluster takes tens of seconds, even if they are few."""
+    found: Dict[str, str] = {}
+    for batch in ds.select_columns([url_col]).iter_batches(batch_format="pyarrow"):
+        found.update(keys(batch, url_col))
+        if len(found) > MOST_ON_DRIVER:
+            return None
+    return found
+
+
 def _distinct_urls(ds: Any, url_col: str) -> Any:
     keys = ds.select_columns([url_col]).map_batches(partial(add_keys, url_col=url_col), batch_format="pyarrow")
     return keys.groupby(["url", "host"]).count().select_columns(["url", "host"]).materialize()
@@ -119,7 +139,7 @@ def _salts(urls: Any, plan: HostPlan) -> Dict[str, int]:
 
 
 def _write(placed: Any, task: Fetch, folder: Path, actors: int) -> List[Dict[str, Any]]:
-    """Lets actors write a file per partition, and returns the partitions with their numbers of rows."""
+    """Lets actors write the files of the partitions, and returns their names with their numbers of rows."""
     written = placed.groupby("part").map_groups(
         FetchPartitions, fn_constructor_kwargs={"task": task, "folder": str(folder)}, batch_format="pyarrow",
         concurrency=(1, actors), num_cpus=1)
@@ -127,8 +147,28 @@ def _write(placed: Any, task: Fetch, folder: Path, actors: int) -> List[Dict[str
     return rows
 
 
+def _write_few(
+    urls: Mapping[str, str], salts: Mapping[str, int], parts: int, task: Fetch, folder: Path, tasks: int
+) -> List[Dict[str, Any]]:
+    """Lets tasks write the files of the partitions of few URLs, as actors do for many."""
+    placed: Dict[int, List[str]] = {}
+    for url, host in urls.items():
+        placed.setdefault(part_of(url, host, salts, parts), []).append(url)
+    remote: Any = ray.remote(num_cpus=1, max_retries=-1)(write_partition)
+    waiting = sorted(placed.items())
+    running: List[Any] = []
+    written: List[Dict[str, Any]] = []
+    while waiting or running:
+        while waiting and len(running) < tasks:
+            running.append(remote.remote(task, str(folder), *waiting.pop()))
+        done, running = ray.wait(running)
+        for files in ray.get(done):
+            written += files
+    return written
+
+
 def _check(written: List[Dict[str, Any]], count: int, folder: Path) -> None:
-    files = {f"part-{row['part']:05}.parquet" for row in written}
+    files = {row["file"] for row in written}
     found = {name for name in os.listdir(folder) if not name.startswith(".")}
     rows = sum(row["rows"] for row in written)
     if len(files) != len(written) or files != found or rows != count:
