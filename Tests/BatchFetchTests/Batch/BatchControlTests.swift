@@ -29,16 +29,25 @@ import Testing
 
   @Test func `A batch whose priority is raised overtakes another one`() async throws {
     let pipeline = pipeline()
+    let token = pipeline.load(requests(["0"])[0]) { _ in }
+    let held = try #require(await transport.nextTransfer())
+    // All of them wait for the first request, so none is on its way when the priority changes.
+    let waiting = requests(["1", "2", "3", "4"]).map { request in
+      var request = request
+      request.after = [token.finished]
+      return request
+    }
+    let first = Batch(Array(waiting[..<2]), over: pipeline).start { _ in }
+    let second = Batch(Array(waiting[2...]), over: pipeline).start { _ in }
+    second.setPriority(.high)
     pipeline.downloader.isSuspended = true
-    let first = Batch(requests(["1", "2"]), over: pipeline).start { _ in }
-    let second = Batch(requests(["3", "4"]), over: pipeline).start { _ in }
-    var waiting: Set = ["1", "2", "3", "4"]
+    finish(held)
+    var missing = Set(waiting.map(\.url))
     for await url in transport.preparations {
-      waiting.remove(String(url.suffix(1)))
-      if waiting.isEmpty { break }
+      missing.remove(url)
+      if missing.isEmpty { break }
     }
 
-    second.setPriority(.high)
     pipeline.downloader.isSuspended = false
     var order: [String] = []
     for _ in 1...4 {
@@ -48,7 +57,7 @@ import Testing
     }
     for run in [first, second] { await run.group.finished() }
 
-    // Requests of one batch are raised in any order.
+    // Requests of one batch begin in any order.
     #expect(Set(order.prefix(2)) == ["3", "4"] && Set(order.suffix(2)) == ["1", "2"])
   }
 
