@@ -31,7 +31,7 @@ import Testing
     let pipeline = pipeline()
     let token = pipeline.load(requests(["0"])[0]) { _ in }
     let held = try #require(await transport.nextTransfer())
-    // All of them wait for the first request, so none is on its way when the priority changes.
+    // All of them wait for the first request, so none has begun when the priority changes.
     let waiting = requests(["1", "2", "3", "4"]).map { request in
       var request = request
       request.after = [token.finished]
