@@ -94,6 +94,7 @@ build() {
       "$upper"/Remote/RemoteObject.swift "$upper"/Pipeline/Decisions.swift "$upper"/Requests/ThumbnailSet.swift \
       "$upper"/Requests/FailureCode+Thumbnails.swift \
       "$downloads"/Requests/FailureCode.swift "$downloads"/Requests/FetchFailure.swift \
+      "$downloads"/Requests/Redaction.swift \
       "$downloads"/Transport/TransferHead.swift "$out"/ImageCache/ImageCache.o \
       "$out"/CImage/*.o "$out/HTTPTypes/HTTPTypes.o" $(pkg-config --libs $libraries) -lcrypto -lm
     ;;
@@ -105,6 +106,7 @@ build() {
       "$downloads"/Requests/CanonicalURL.swift "$downloads"/Requests/DataURL.swift \
       "$downloads"/Requests/ParsedURL.swift "$downloads"/Requests/SourceURL.swift \
       "$downloads"/Requests/FailureCode.swift "$downloads"/Requests/FetchFailure.swift \
+      "$downloads"/Requests/Redaction.swift \
       "$downloads"/Hosts/HostPattern.swift "$downloads"/Transport/AddressPolicy.swift \
       "$downloads"/Transport/IPAddress.swift "$downloads"/Transport/TransferHead.swift \
       "$downloads"/Transport/TransferLimits.swift "$root"/Sources/Basics/*.swift \
