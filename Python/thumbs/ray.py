@@ -11,7 +11,7 @@ from collections import Counter
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, Dict, Generator, List, Mapping, Optional
+from typing import Any, Dict, Generator, List, Mapping, Optional, Protocol
 
 import ray
 import ray.data  # pyright: ignore[reportMissingImports]
@@ -72,19 +72,12 @@ def fetch(
     folder = Path(path).absolute()
     with _new_folder(folder) as unfinished:
         few = _few_urls(ds, url_col)
-        urls: Any = _distinct_urls(ds, url_col) if few is None else few
-        count = urls.count() if few is None else len(few)
-        salts = _salts(urls, plan) if few is None else plan.salted(Counter(few.values()).items())
-        parts = partitions or default_partitions(count)
+        urls: _Urls = _ManyUrls(ds, url_col) if few is None else _FewUrls(few)
+        salts, parts = urls.salts(plan), partitions or default_partitions(urls.count)
         task = Fetch(_command.size_list(sizes), plan.settings(salts), {"per_host": per_host, "rate": rate, **options},
                      uuid.uuid4().hex)
-        if few is None:
-            placed = urls.map_batches(partial(place, salts=salts, parts=parts), batch_format="pyarrow")
-            written = _write(placed, task, unfinished, actors)
-        else:
-            written = _write_few(few, salts, parts, task, unfinished, actors)
-        _check(written, count, unfinished)
-        if count == 0:
+        _check(urls.write(salts, parts, task, unfinished, actors), urls.count, unfinished)
+        if urls.count == 0:
             write_empty(task, unfinished)
     return ray.data.read_parquet(str(folder))
 
@@ -127,44 +120,73 @@ def _few_urls(ds: Any, url_col: str) -> Optional[Dict[str, str]]:
     return found
 
 
-def _distinct_urls(ds: Any, url_col: str) -> Any:
-    keys = ds.select_columns([url_col]).map_batches(partial(add_keys, url_col=url_col), batch_format="pyarrow")
-    return keys.groupby(["url", "host"]).count().select_columns(["url", "host"]).materialize()
+class _Urls(Protocol):
+    """The distinct URLs of a dataset."""
+
+    count: int
+    """The number of URLs."""
+
+    def salts(self, plan: HostPlan) -> Dict[str, int]:
+        """Returns the number of salts of each host that has several."""
+        ...
+
+    def write(
+        self, salts: Mapping[str, int], parts: int, task: Fetch, folder: Path, workers: int
+    ) -> List[Dict[str, Any]]:
+        """Fetches the URLs, at most `workers` partitions at a time. Returns the files with their numbers of rows."""
+        ...
 
 
-def _salts(urls: Any, plan: HostPlan) -> Dict[str, int]:
-    """Returns the number of salts of each host that has several."""
-    counts = urls.groupby("host").count().filter(lambda row: row["count()"] > plan.rows_per_salt).take_all()
-    return plan.salted((row["host"], row["count()"]) for row in counts)
+class _FewUrls:
+    """URLs that the driver divides; tasks fetch them."""
+
+    def __init__(self, hosts: Mapping[str, str]) -> None:
+        """`hosts` has the host of each URL."""
+        self._hosts, self.count = hosts, len(hosts)
+
+    def salts(self, plan: HostPlan) -> Dict[str, int]:
+        return plan.salted(Counter(self._hosts.values()).items())
+
+    def write(
+        self, salts: Mapping[str, int], parts: int, task: Fetch, folder: Path, workers: int
+    ) -> List[Dict[str, Any]]:
+        placed: Dict[int, List[str]] = {}
+        for url, host in self._hosts.items():
+            placed.setdefault(part_of(url, host, salts, parts), []).append(url)
+        remote: Any = ray.remote(num_cpus=1, max_retries=-1)(write_partition)
+        waiting = sorted(placed.items())
+        running: List[Any] = []
+        written: List[Dict[str, Any]] = []
+        while waiting or running:
+            while waiting and len(running) < workers:
+                running.append(remote.remote(task, str(folder), *waiting.pop()))
+            done, running = ray.wait(running)
+            for files in ray.get(done):
+                written += files
+        return written
 
 
-def _write(placed: Any, task: Fetch, folder: Path, actors: int) -> List[Dict[str, Any]]:
-    """Lets actors write the files of the partitions, and returns their names with their numbers of rows."""
-    written = placed.groupby("part").map_groups(
-        FetchPartitions, fn_constructor_kwargs={"task": task, "folder": str(folder)}, batch_format="pyarrow",
-        concurrency=(1, actors), num_cpus=1)
-    rows: List[Dict[str, Any]] = written.take_all()
-    return rows
+class _ManyUrls:
+    """URLs that the cluster divides; actors fetch them."""
 
+    def __init__(self, ds: Any, url_col: str) -> None:
+        found = ds.select_columns([url_col]).map_batches(partial(add_keys, url_col=url_col), batch_format="pyarrow")
+        self._urls = found.groupby(["url", "host"]).count().select_columns(["url", "host"]).materialize()
+        self.count = int(self._urls.count())
 
-def _write_few(
-    urls: Mapping[str, str], salts: Mapping[str, int], parts: int, task: Fetch, folder: Path, tasks: int
-) -> List[Dict[str, Any]]:
-    """Lets tasks write the files of the partitions of few URLs, as actors do for many."""
-    placed: Dict[int, List[str]] = {}
-    for url, host in urls.items():
-        placed.setdefault(part_of(url, host, salts, parts), []).append(url)
-    remote: Any = ray.remote(num_cpus=1, max_retries=-1)(write_partition)
-    waiting = sorted(placed.items())
-    running: List[Any] = []
-    written: List[Dict[str, Any]] = []
-    while waiting or running:
-        while waiting and len(running) < tasks:
-            running.append(remote.remote(task, str(folder), *waiting.pop()))
-        done, running = ray.wait(running)
-        for files in ray.get(done):
-            written += files
-    return written
+    def salts(self, plan: HostPlan) -> Dict[str, int]:
+        counts = self._urls.groupby("host").count().filter(lambda row: row["count()"] > plan.rows_per_salt).take_all()
+        return plan.salted((row["host"], row["count()"]) for row in counts)
+
+    def write(
+        self, salts: Mapping[str, int], parts: int, task: Fetch, folder: Path, workers: int
+    ) -> List[Dict[str, Any]]:
+        placed = self._urls.map_batches(partial(place, salts=salts, parts=parts), batch_format="pyarrow")
+        written = placed.groupby("part").map_groups(
+            FetchPartitions, fn_constructor_kwargs={"task": task, "folder": str(folder)}, batch_format="pyarrow",
+            concurrency=(1, workers), num_cpus=1)
+        rows: List[Dict[str, Any]] = written.take_all()
+        return rows
 
 
 def _check(written: List[Dict[str, Any]], count: int, folder: Path) -> None:

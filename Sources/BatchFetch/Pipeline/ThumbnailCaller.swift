@@ -52,7 +52,7 @@ final class ThumbnailCaller: Sendable {
     caller.wait(for: milestones, on: context.callbacks) { [self] in tryNextURL() }
   }
 
-  /// The current URL is being worked on already, for another caller.
+  /// Records that another caller had begun the work for the current URL.
   func joinedOthers() { state.withLock { $0.shared += 1 } }
 
   /// Receives the progress of the current URL. Attempts count over all URLs.
@@ -105,7 +105,7 @@ final class ThumbnailCaller: Sendable {
     }
   }
 
-  /// The URL of the request, or one of its mirrors.
+  /// Returns the URL of the request for 0, and its mirrors in order from 1 on.
   private func url(_ index: Int) -> String { index == 0 ? request.url : request.mirrors[index - 1] }
 
   /// Returns true if another URL is left.

@@ -80,11 +80,6 @@ extension ThumbnailSet {
   public subscript(spec: ThumbnailSpec) -> Thumbnail? { thumbnails.first { $0.spec == spec } }
 }
 
-extension Thumbnail {
-  /// The ``bytes``, for the interfaces of Foundation.
-  public var data: Data { Data(bytes) }
-}
-
 /// The time that one request spent in each stage.
 public struct Timings: Hashable, Sendable {
   /// From the request to the first attempt, or to the cache hit.

@@ -349,8 +349,8 @@ public final class ThumbnailCache: Sendable {
     return "name\n\(inks)\(renderer.process.map { "process \($0.id)" } ?? "")"
   }
 
-  /// Returns the entry of a lookup from memory or disk, fresh or stale; nil if there is none. Blocks no thread of Swift
-  /// concurrency.
+  /// Returns the entry of a lookup from memory or disk, fresh or stale, without blocking a thread of Swift concurrency;
+  /// nil if the cache does not have it.
   public func entry(for lookup: CacheLookup) async -> CacheEntry? {
     if let entry = resident(lookup.key, url: lookup.url, specs: lookup.specs), entry.isComplete(for: lookup.specs) {
       monitor.countMemoryHit(of: lookup.key)

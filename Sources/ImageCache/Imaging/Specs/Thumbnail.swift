@@ -1,3 +1,5 @@
+public import Foundation
+
 /// One rendered and encoded thumbnail.
 public struct Thumbnail: Hashable, Sendable {
   /// The requested spec.
@@ -17,6 +19,11 @@ public struct Thumbnail: Hashable, Sendable {
     self.format = format
     self.bytes = bytes
   }
+}
+
+extension Thumbnail {
+  /// The ``bytes``, for the interfaces of Foundation.
+  public var data: Data { Data(bytes) }
 }
 
 /// The properties of a source image that its header declares.
