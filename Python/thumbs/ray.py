@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Dict, Generator, List, Mapping, Optional, Protocol
 
 import ray
-import ray.data  # pyright: ignore[reportMissingImports]
+import ray.data
 
 from . import _command
 from ._files import PathLike, sync_directory
@@ -105,7 +105,7 @@ def _new_folder(path: Path) -> Generator[Path, None, None]:
 
 
 def _processors() -> int:
-    resources: Dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
+    resources: Dict[str, float] = ray.cluster_resources()
     return max(1, int(resources.get("CPU", 1)))
 
 
