@@ -13,17 +13,21 @@ let package = Package(
     // The program that the libraries start for AVIF, HEIC, JPEG XL, SVG and TIFF.
     .executable(name: "thumbs-decode", targets: ["thumbs-decode"]),
   ],
-  // Without a trait, the libraries do not need its system library, and files of its format are unsupported.
+  // Without a trait, the libraries do not need its system library or its package.
   traits: [
     .default(enabledTraits: ["WebP"]),
     .trait(name: "WebP", description: "Decodes and encodes WebP. Needs libwebp."),
+    .trait(name: "ServiceLifecycle", description: "A pipeline is a service of swift-service-lifecycle."),
+    .trait(name: "Tracing", description: "A request with `await` is a span of swift-distributed-tracing."),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
   ],
   targets: [
     // System libraries. If one is missing, the build names it and the package that provides it.
@@ -90,6 +94,10 @@ let package = Package(
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),
+        .product(
+          name: "ServiceLifecycle", package: "swift-service-lifecycle",
+          condition: .when(traits: ["ServiceLifecycle"])),
+        .product(name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Tracing"])),
       ]),
     .executableTarget(
       name: "thumbs",

@@ -9,8 +9,10 @@ let libraries: [Target.Dependency] = [
 let package = Package(
   name: "LibraryCall",
   dependencies: [
-    .package(name: "thumbs", path: "../.."),
+    .package(name: "thumbs", path: "../..", traits: [.defaults, "ServiceLifecycle", "Tracing"]),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
   ],
   targets: [
     // The program for AVIF, HEIC, JPEG XL, SVG and TIFF, which is built next to this one.
@@ -24,6 +26,17 @@ let package = Package(
     .testTarget(
       name: "StubTransportTests",
       dependencies: ["ScrollingTable", .product(name: "DownloadsTesting", package: "thumbs")] + libraries),
+    // Tests of what the traits of the libraries add.
+    .testTarget(
+      name: "TraitTests",
+      dependencies: [
+        .product(name: "BatchFetch", package: "thumbs"),
+        .product(name: "DownloadsTesting", package: "thumbs"),
+        .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
+        .product(name: "Tracing", package: "swift-distributed-tracing"),
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -4,7 +4,7 @@ import PackageDescription
 let package = Package(
   name: "Service",
   dependencies: [
-    .package(name: "thumbs", path: "../.."),
+    .package(name: "thumbs", path: "../..", traits: [.defaults, "ServiceLifecycle", "Tracing"]),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import uuid
@@ -12,7 +13,7 @@ from typing import Any, Iterator
 
 import pandas
 import pytest
-from support import Origin, kill_one
+from support import Origin, children, kill_one, parent, wait_until
 
 import thumbs
 
@@ -20,11 +21,12 @@ pytest.importorskip("pyspark")
 
 from pyspark.sql import SparkSession  # noqa: E402
 from pyspark.sql import functions as F  # noqa: E402
-from spark_support import PACKAGE, Trial, rows, session  # noqa: E402
+from spark_support import IN_PROGRESS, PACKAGE, Trial, rows, session  # noqa: E402
 
 import thumbs.spark  # noqa: E402
 from thumbs import _urls  # noqa: E402
 from thumbs._hosts import HostPlan  # noqa: E402
+from thumbs._kept_batches import KEPT_ROWS  # noqa: E402
 from thumbs._spark_storage import ONE_FILE_PER_TASK, _settings, partitions_on_disk, replacement, scratch  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("command")
@@ -200,6 +202,25 @@ def test_a_killed_executor_loses_and_repeats_no_row(spark: SparkSession, origin:
     assert (counted.rows, counted.ok, counted.failed) == (4000, 4000, 0)
     assert counted.rows <= total.value.rows <= counted.rows + trial.largest_partition()
     assert [path.name for path in tmp_path.iterdir()] == ["table"]
+
+
+def test_a_task_goes_on_where_it_was_killed(spark: SparkSession, origin: Origin, tmp_path: Path) -> None:
+    total = thumbs.spark.accumulator(spark)
+    trial = Trial(spark, origin, rows(spark, origin, 1200, 1200), tmp_path / "table", partitions=1, per_host=1,
+                  rows_per_salt=10_000, counters=total)
+
+    def kill_thrice() -> None:
+        for _ in range(3):
+            start = origin.requests()
+            os.kill(parent(wait_until(children, 60)[0]), signal.SIGKILL)
+            wait_until(lambda: origin.requests() >= start + 300, 60)
+
+    trial.fetch(kill_thrice, after=0.25)
+    stats = origin.stats()
+    assert len(stats["requests"]) == 1200
+    # Without it, each attempt would begin again: about 300, 600 and 900 extra requests.
+    assert sum(stats["requests"].values()) - 1200 <= 3 * (KEPT_ROWS + IN_PROGRESS)
+    assert (total.value.rows, total.value.ok, total.value.requests) == (1200, 1200, 1200)
 
 
 @pytest.mark.parametrize("settings", [

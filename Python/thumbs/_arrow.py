@@ -1,6 +1,7 @@
 """The result table, as Arrow record batches."""
 from __future__ import annotations
 
+import math
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping
 
 import pyarrow as pa
@@ -42,9 +43,15 @@ def fitting(results: Iterable[Result], is_single: bool) -> Iterator[Result]:
         yield result
 
 
-def batches(results: Iterable[Result], table: Any, values: Mapping[str, Value]) -> Iterator[Any]:
-    """Yields record batches with the results. A column that `values` lacks is the field of the result of its name."""
-    for group in _shards.groups(results, BATCH_ROWS, BATCH_BYTES):
+def batches(
+    results: Iterable[Result], table: Any, values: Mapping[str, Value], rows: int = BATCH_ROWS,
+    seconds: float = math.inf,
+) -> Iterator[Any]:
+    """Yields record batches with the results. A column that `values` lacks is the field of the result of its name.
+
+    A batch has at most `rows` rows, and none that came later than `seconds` after its first one, but for the last.
+    """
+    for group in _shards.groups(results, rows, BATCH_BYTES, seconds):
         yield _batch(list(group), table, values)
 
 

@@ -1,6 +1,8 @@
 """Divides a stream of results among files, or among batches."""
 from __future__ import annotations
 
+import math
+import time
 from contextlib import contextmanager
 from typing import Generator, Iterable, Iterator, List
 
@@ -39,8 +41,11 @@ def counted(results: Iterable[Result], counters: Counters) -> Iterator[Result]:
         yield result
 
 
-def groups(results: Iterable[Result], rows: int, size: int) -> Iterator[Iterator[Result]]:
-    """Yields groups of successive results. A group ends after `rows` results, or `size` bytes of thumbnails.
+def groups(
+    results: Iterable[Result], rows: int, size: int, seconds: float = math.inf
+) -> Iterator[Iterator[Result]]:
+    """Yields groups of successive results. A group ends after `rows` results, or `size` bytes of thumbnails, or with
+    the first result that comes `seconds` after its first one.
 
     Each group must be read to its end before the next one is taken. No result is kept.
     """
@@ -48,13 +53,13 @@ def groups(results: Iterable[Result], rows: int, size: int) -> Iterator[Iterator
         raise ValueError("A shard must have room for at least 1 row and 1 byte.")
     remaining = iter(results)
     for first in remaining:
-        yield _group(first, remaining, rows, size)
+        yield _group(first, remaining, rows, size, time.monotonic() + seconds)
 
 
-def _group(first: Result, remaining: Iterator[Result], rows: int, size: int) -> Iterator[Result]:
+def _group(first: Result, remaining: Iterator[Result], rows: int, size: int, end: float) -> Iterator[Result]:
     yield first
     rows, size = rows - 1, size - measure(first)
-    while rows > 0 and size > 0:
+    while rows > 0 and size > 0 and time.monotonic() < end:
         result = next(remaining, None)
         if result is None:
             return

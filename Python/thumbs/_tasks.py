@@ -30,10 +30,15 @@ class Fetch:
         """Returns the results of `urls`."""
         return run(urls, sizes=self.sizes, hosts=self.hosts, **self.options)
 
-    def batches(self, results: Iterable[Result]) -> Iterator[Any]:
-        """Yields the results as record batches, with each URL as it was passed to `run`, but without credentials."""
+    def batches(self, results: Iterable[Result], **limits: Any) -> Iterator[Any]:
+        """Yields the results as record batches, with each URL as it was passed to `run`, but without credentials.
+        `limits` are those of `_arrow.batches`."""
         fitting = _arrow.fitting(results, "thumbnail" in self.schema.names)
-        return _arrow.batches(fitting, self.schema, {"url": lambda result: _urls.stored(result.row, self.seed)})
+        return _arrow.batches(fitting, self.schema, {"url": lambda result: self.stored(result.row)}, **limits)
+
+    def stored(self, url: str) -> str:
+        """Returns the URL that stands in the table for `url`, without credentials."""
+        return _urls.stored(url, self.seed)
 
 
 def add_hosts(batches: Iterable[Any]) -> Iterator[Any]:

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Dict
+from typing import Dict, Optional
 
 from .result import Result
 
@@ -29,15 +29,20 @@ class Counters:
 
     def add(self, result: Result) -> None:
         """Counts a result."""
-        self.rows += 1
         is_shared = bool(result.report.get("shared"))
-        if not is_shared:
-            self.requests += result.attempts
-        if result.ok:
+        origin, attempts = (None, 0) if is_shared else (result.origin, result.attempts)
+        self.count(result.status, result.code, origin, result.bytes, attempts)
+
+    def count(
+        self, status: str, code: Optional[str], origin: Optional[str], bytes: Optional[int], attempts: int
+    ) -> None:
+        """Counts a result with these values."""
+        self.rows += 1
+        self.requests += attempts
+        if status == "ok":
             self.ok += 1
-            if result.origin == "network" and not is_shared:
-                self.bytes += result.bytes or 0
+            self.bytes += bytes or 0 if origin == "network" else 0
         else:
             self.failed += 1
-            code = result.code or result.status
+            code = code or status
             self.codes[code] = self.codes.get(code, 0) + 1

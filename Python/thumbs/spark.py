@@ -9,14 +9,17 @@ import uuid
 from functools import partial
 from typing import Any, Dict, Iterator, List, Mapping, Optional
 
+from pyspark import TaskContext
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from . import _arrow, _command, _redaction, _urls
 from ._hosts import DEFAULT_PER_HOST, ROWS_PER_SALT, HostPlan, default_partitions
-from ._spark_counters import accumulator, counters
+from ._kept_batches import KEPT_ROWS, KEPT_SECONDS, KeptBatches, counters_of
+from ._spark_counters import accumulator, add, counters
 from ._spark_storage import check_path, is_connect, partitions_on_disk, replacement, scratch
 from ._tasks import Fetch, add_hosts
+from .counters import Counters
 from .errors import IncompleteTable
 
 __all__ = ["accumulator", "counters", "fetch"]
@@ -51,8 +54,9 @@ def fetch(
         url_col: Its column with the URLs. A row without a URL has the status `failed`.
         sizes: One size or several, as in `thumbs.run`.
         path: Where the table is written, on storage that all machines share. The URLs of each task are kept next to it
-            while they are fetched, with their credentials, in a directory whose name ends in `.thumbs-urls`. Spark
-            Connect leaves it there.
+            while they are fetched, with their credentials, in a directory whose name ends in `.thumbs-urls`. So are the
+            results, if that is a directory of every machine; a task that is repeated then fetches only the rest. Spark
+            Connect leaves the directory there, and keeps no results.
         table_format: `parquet`, or `delta`. The default is Delta in a session with its extension, else parquet.
         mode: `error` if `path` may not exist yet, or `overwrite`: the table is replaced when the new one is complete.
         prefix: Goes before the names of the result columns, in case `df` has columns of these names.
@@ -87,8 +91,9 @@ def fetch(
         urls = _distinct_urls(df, url_col)
         count, salts = _count(urls, plan)
         task = Fetch(sizes, plan.settings(salts), {"per_host": per_host, "rate": rate, **options}, seed)
+        kept = None if is_connect(df.sparkSession) else folder
         with partitions_on_disk(_place(urls, salts, partitions or default_partitions(count)), folder) as stored:
-            fetched = stored.mapInArrow(partial(_fetch_batches, task, counters), _ddl(task))
+            fetched = stored.mapInArrow(partial(_fetch_batches, task, kept, counters), _ddl(task))
             with replacement(df.sparkSession, path, mode, table_format) as target:
                 fetched.write.format(table_format).mode(mode).options(**COMMITTER).save(target)
                 _check_rows(df.sparkSession.read.format(table_format).load(target), stored.count(), path)
@@ -168,13 +173,24 @@ def _place(urls: DataFrame, salts: Mapping[str, int], partitions: int) -> DataFr
     return urls.join(large, "host", "left").repartition(partitions, "host", salt).select("url")
 
 
-def _fetch_batches(task: Fetch, total: Optional[Any], batches: Iterator[Any]) -> Iterator[Any]:
-    """Fetches the URLs of a partition, in a Python process of an executor."""
-    results = task.run(url for batch in batches for url in batch.column(0).to_pylist())
-    with results:
-        yield from task.batches(results)
+def _fetch_batches(
+    task: Fetch, folder: Optional[str], total: Optional[Any], batches: Iterator[Any]
+) -> Iterator[Any]:
+    """Fetches the URLs of a partition, in a Python process of an executor. What an earlier attempt kept comes first."""
+    context = TaskContext.get()
+    kept = KeptBatches(folder, context.partitionId() if context else 0)
+    counted, finished = Counters(), set()
+    for batch in kept:
+        finished.update(batch.column("url").to_pylist())
+        add(counted, counters_of(batch))
+        yield batch
+    urls = (url for batch in batches for url in batch.column("url").to_pylist())
+    with task.run(url for url in urls if task.stored(url) not in finished) as results:
+        for batch in task.batches(results, rows=KEPT_ROWS, seconds=KEPT_SECONDS):
+            kept.add(batch)
+            yield batch
     if total is not None:
-        total.add(results.counters)
+        total.add(add(counted, results.counters))
 
 
 def _ddl(task: Fetch) -> str:

@@ -107,11 +107,14 @@ public final class ThumbnailPipeline: Sendable {
     token: (ThumbnailToken) -> Void = { _ in }
   ) async throws(FetchFailure) -> ThumbnailSet {
     defer { progress?.finish() }
-    return try await CancellableCall.result { completion in
+    let span = RequestSpan(of: request)
+    let outcome = await CancellableCall.result { completion in
       let started = load(request, progress: progress.handler, completion: completion)
       token(started)
       return WorkHandle(started)
-    }.get()
+    }
+    span.end(with: outcome)
+    return try outcome.get()
   }
 
   /// Cancels all requests, including those that wait for milestones and those of batches. Each completion gets

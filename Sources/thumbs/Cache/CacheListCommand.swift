@@ -57,12 +57,16 @@ struct CacheListCommand: ParsableCommand {
     in inspector: CacheInspector, at now: Date, _ body: (ListedSource) throws -> Void
   ) throws -> Listed {
     var listed = Listed()
-    listed.unusable = try inspector.forEachSource { source in
+    var unusable = 0
+    try inspector.forEachSource { source in
       guard filter.matches(source, at: now, &listed.selection) else { return }
       listed.count += 1
       listed.bytes += source.bytes
       try body(source)
+    } damaged: {
+      unusable += $0
     }
+    listed.unusable = unusable
     return listed
   }
 

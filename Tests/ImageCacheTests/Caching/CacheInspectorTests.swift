@@ -76,12 +76,13 @@ struct CacheInspectorTests {
     fill(count)
     var keys: Set<SourceKey> = []
     var labels: Set<String> = []
-    let unusable = try CacheInspector(directory: directory.path).forEachSource { listed in
+    try CacheInspector(directory: directory.path).forEachSource { listed in
       #expect(keys.insert(listed.key).inserted)
       labels.formUnion(listed.thumbnails.map(\.label))
+    } damaged: {
+      Issue.record("\($0) sources are damaged")
     }
 
-    #expect(unusable == 0)
     #expect(keys == Set((0...count).map(Fixtures.key)))
     #expect(labels == (count == 0 ? [] : ["64x64"]))
   }

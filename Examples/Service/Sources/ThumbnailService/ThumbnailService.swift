@@ -32,7 +32,7 @@ import ServiceLifecycle
 
     // A group stops its services in reverse order. The server waits for its requests, so the pipeline ends them first.
     var services = ServiceGroupConfiguration(
-      services: [server, PipelineService(pipeline: pipeline)], gracefulShutdownSignals: [.sigterm, .sigint],
+      services: [server, PipelineService(pipeline, within: .seconds(3))], gracefulShutdownSignals: [.sigterm, .sigint],
       logger: server.logger)
     // No client may hold up the end for longer.
     services.maximumGracefulShutdownDuration = .seconds(5)

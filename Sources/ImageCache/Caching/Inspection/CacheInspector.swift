@@ -55,17 +55,17 @@ public struct CacheInspector: Sendable {
   /// Calls `body` with each source, in the order of their keys. Reads one page at a time, so the
   /// memory used does not grow with the cache, and writers never wait.
   ///
-  /// - Returns: The number of damaged sources, which are left out.
+  /// - Parameters:
+  ///   - body: receives each source that is not damaged.
+  ///   - damaged: receives the number of damaged sources of each page that has some. Default: does nothing.
   /// - Throws: A ``DiskCacheError``, or the error that `body` throws.
-  @discardableResult
-  public func forEachSource(_ body: (ListedSource) throws -> Void) throws -> Int {
-    var (last, unusable) = (Int.min, 0)
+  public func forEachSource(_ body: (ListedSource) throws -> Void, damaged: (Int) -> Void = { _ in }) throws {
+    var last = Int.min
     while let page = try generation.read({ try SourcePage(after: last, in: $0) }) {
       last = page.last
-      unusable += page.unusable.count
+      if !page.unusable.isEmpty { damaged(page.unusable.count) }
       for source in page.sources { try body(source) }
     }
-    return unusable
   }
 
   private static let totals = """
