@@ -19,6 +19,7 @@ struct Configuration: Sendable {
   /// on the command line replaces the same setting of the file that `environment` names. The doctor reports an
   /// invalid file, so it runs without its settings.
   static func merge(_ arguments: [String], environment: [String: String]) throws(ConfigurationError) -> [String] {
+    let arguments = PixelOptions.addingNumbers(to: arguments)
     do throws(ConfigurationError) {
       return try merged(arguments, environment: environment)
     } catch {

@@ -50,7 +50,7 @@ struct PixelOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp("Quality of JPEG, WebP and AVIF, 1 to 100. (default: 82)", valueName: "number"),
-    transform: { try PixelOptions.quality($0) })
+    transform: { try PixelOptions.number($0, 1...100) })
   var quality = 82
 
   @Option(
@@ -60,6 +60,23 @@ struct PixelOptions: ParsableArguments {
       valueName: "size"),
     transform: { try ByteSize($0) })
   var maxOutputBytes: ByteSize?
+
+  @Option(
+    help: ArgumentHelp(
+      "Remove a uniform border of the image first; without a number, the tolerance is 10.",
+      discussion: """
+        The border has the color of the first pixel, give or take the tolerance, 0 to 255. At most half of the width \
+        and of the height is removed.
+        """,
+      valueName: "tolerance"),
+    transform: { try PixelOptions.number($0, 0...255) })
+  var trim: Int?
+
+  @Option(
+    help: ArgumentHelp(
+      "Sharpen the thumbnails by so many percent, up to 200; without a number, by 33.", valueName: "percent"),
+    transform: { try PixelOptions.number($0, 0...200) })
+  var sharpen: Int?
 
   @Option(
     help: ArgumentHelp(
@@ -87,6 +104,19 @@ struct PixelOptions: ParsableArguments {
       try Renderer().check(specs)
     } catch {
       throw ValidationError(error.message)
+    }
+  }
+
+  /// The numbers of the options that may be given without one.
+  private static let usualNumbers = ["--trim": 10, "--sharpen": 33]
+
+  /// Returns a command line with the numbers that it leaves out: `--trim a.jpg` becomes `--trim=10 a.jpg`.
+  static func addingNumbers(to arguments: [String]) -> [String] {
+    let end = arguments.firstIndex(of: "--") ?? arguments.endIndex
+    return arguments.indices.map { index in
+      let (argument, next) = (arguments[index], index + 1 < end ? Int(arguments[index + 1]) : nil)
+      guard index < end, next == nil, let number = usualNumbers[argument] else { return argument }
+      return "\(argument)=\(number)"
     }
   }
 
@@ -120,14 +150,14 @@ struct PixelOptions: ParsableArguments {
       gravity: gravity,
       enlargement: enlarge ? .allowed : .never, format: format, quality: quality, background: background,
       filter: filter, light: linear ? .linear : .perceptual, scans: progressive ? .progressive : .baseline,
-      maxBytes: maxOutputBytes?.count)
+      maxBytes: maxOutputBytes?.count, trim: trim, sharpening: sharpen ?? 0)
   }
 
-  private static func quality(_ text: String) throws -> Int {
-    guard let quality = Int(text), (1...100).contains(quality) else {
-      throw ValidationError("give a number from 1 to 100")
+  private static func number(_ text: String, _ range: ClosedRange<Int>) throws -> Int {
+    guard let number = Int(text), range.contains(number) else {
+      throw ValidationError("give a number from \(range.lowerBound) to \(range.upperBound)")
     }
-    return quality
+    return number
   }
 
   private static func color(_ text: String) throws -> ThumbnailSpec.Color {

@@ -30,16 +30,20 @@ import Testing
     #expect(throws: ImageError.self) { try search(from: 82, limit: 10) { 10 + $0 } }
   }
 
-  @Test func `A spec with a limit differs from one without, and both can be read back`() throws {
+  @Test func `A spec with a limit, a border or sharpening differs from one without, and all can be read back`() throws {
     let specs = [
       ThumbnailSpec(width: 10), ThumbnailSpec(width: 10, maxBytes: 20_000),
       ThumbnailSpec(width: 10, fit: .cover, gravity: .smart, maxBytes: 20_000),
+      ThumbnailSpec(width: 10, trim: 0), ThumbnailSpec(width: 10, trim: 10), ThumbnailSpec(width: 10, sharpening: 33),
+      ThumbnailSpec(width: 10, fit: .cover, gravity: .smart, maxBytes: 20_000, trim: 255, sharpening: 200),
     ]
-    #expect(Set(specs).count == 3 && Set(specs.map(\.fingerprint)).count == 3)
+    #expect(Set(specs).count == 7 && Set(specs.map(\.fingerprint)).count == 7)
     for spec in specs {
       #expect(ThumbnailSpec(fingerprint: spec.fingerprint) == spec)
       #expect(ThumbnailSpec(cacheText: spec.cacheText) == spec)
     }
-    #expect(ThumbnailSpec(fingerprint: specs[0].fingerprint + "-max0") == nil)
+    for ending in ["-max0", "-trim256", "-trim-1", "-sharpen0", "-sharpen201", "-max9-trim9", "-trim9-trim9"] {
+      #expect(ThumbnailSpec(fingerprint: specs[0].fingerprint + ending) == nil)
+    }
   }
 }

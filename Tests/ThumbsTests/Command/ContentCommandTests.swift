@@ -84,6 +84,7 @@ import Testing
 
   @Test(arguments: [
     (["--reject-hash", "none.txt"], "none.txt"), (["--reject-hash", "bad.txt"], "bad.txt, line 2"),
+    (["--trim=256"], "give a number from 0 to 255"), (["--sharpen=-1"], "give a number from 0 to 200"),
     (["--min-pixels", "few"], "give a number of pixels"), (["--max-aspect-ratio", "0.5"], "give a ratio from 1 on"),
   ])
   func `A list that cannot be used is a usage error`(options: [String], message: String) async throws {
@@ -93,6 +94,42 @@ import Testing
     let result = try await fixture.start(fixture.fetchArguments([try list(fixture, [nil])] + options)).result()
 
     #expect(result.ending == .exit(64) && result.errors.contains(message), "\(result.errors)")
+  }
+
+  @Test(arguments: [
+    ("--trim a.png", "--trim=10 a.png"), ("--trim 20 a.png", "--trim 20 a.png"), ("a --sharpen", "a --sharpen=33"),
+    ("--sharpen --trim", "--sharpen=33 --trim=10"), ("--trim -- 9", "--trim=10 -- 9"), ("-- --trim", "-- --trim"),
+  ])
+  func `The border and the sharpening have usual numbers`(line: String, full: String) {
+    func words(_ line: String) -> [String] { line.split(separator: " ").map(String.init) }
+    #expect(PixelOptions.addingNumbers(to: words(line)) == words(full))
+  }
+
+  /// A bitmap of 40 by 30 pixels: white around 24 by 20 blue ones.
+  private static let framed: [UInt8] = {
+    func bytes(_ values: [Int], _ size: Int) -> [UInt8] {
+      values.flatMap { value in (0..<size).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
+    }
+    let header = bytes([54 + 40 * 30 * 3, 0, 54, 40, 40, 30], 4) + bytes([1, 24], 2) + bytes([0, 0, 0, 0, 0, 0], 4)
+    let pixels = (0..<30 * 40).flatMap { place -> [UInt8] in
+      (8..<32).contains(place % 40) && (5..<25).contains(place / 40) ? [200, 0, 0] : [255, 255, 255]
+    }
+    return Array("BM".utf8) + header + pixels
+  }()
+
+  @Test func `A thumbnail without the border is another one in the cache than with it`() async throws {
+    let fixture = try CommandFixture { _ in .http(200, ["Cache-Control": "max-age=60"], Self.framed) }
+    let url = fixture.server.url("/product.bmp")
+    for (options, size, requests) in [
+      ([], "40x30", 1), (["--trim"], "24x20", 2), (["--trim=10"], "24x20", 2),
+      (["--trim", "9", "--sharpen"], "24x20", 3),
+    ] {
+      let result = try await fixture.start(fixture.fetchArguments([url, "-s", "100"] + options)).result()
+      let sides = size.split(separator: "x")
+      #expect(result.ending == .exit(0), "\(result.errors)")
+      #expect(try fixture.text("report.jsonl").contains(#""width":\#(sides[0]),"height":\#(sides[1]),"format""#))
+      #expect(fixture.server.requests.count == requests)
+    }
   }
 
   @Test func `A digest has 64 hexadecimal digits`() {

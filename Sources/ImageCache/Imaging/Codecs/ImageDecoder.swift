@@ -15,9 +15,9 @@ protocol ImageDecoder: Sendable {
   /// format if there is one, otherwise one that can store all pixels of the file.
   func automaticEncoder(for spec: ThumbnailSpec) -> any ImageEncoder
 
-  /// Chooses the size of an image that can be drawn at any size: so large that no thumbnail enlarges it, and at most
-  /// `maxPixels`. Does nothing by default.
-  mutating func fill(_ specs: [ThumbnailSpec], maxPixels: Int)
+  /// Chooses the size of an image that can be drawn at any size: so large that no thumbnail enlarges it, or the part of
+  /// it that is left without a border, and at most `maxPixels`. Does nothing by default.
+  mutating func fill(_ specs: [ThumbnailSpec], within parts: [Int: TrimmedPart], maxPixels: Int)
 
   /// Chooses the cheapest way to decode the file that satisfies `demand`, such as fewer pixels. Does nothing by
   /// default: the whole file is decoded at full size.
@@ -49,7 +49,7 @@ protocol ImageDecoder: Sendable {
 extension ImageDecoder {
   mutating func readTrailer(_ file: Span<UInt8>) {}
 
-  mutating func fill(_ specs: [ThumbnailSpec], maxPixels: Int) {}
+  mutating func fill(_ specs: [ThumbnailSpec], within parts: [Int: TrimmedPart], maxPixels: Int) {}
 
   mutating func adapt(to demand: DecodingDemand) {}
 

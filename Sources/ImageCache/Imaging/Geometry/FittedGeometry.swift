@@ -43,6 +43,16 @@ struct FittedGeometry: Hashable, Sendable {
     }
   }
 
+  /// Fits a part of a source, of which the rest is left out.
+  init(source: PixelSize, part: TrimmedPart?, spec: ThumbnailSpec, maxContent: Int = .max) {
+    guard let part = part?.pixels(in: source) else {
+      self.init(source: source, spec: spec, maxContent: maxContent)
+      return
+    }
+    self.init(source: part.size, spec: spec, maxContent: maxContent)
+    crop = crop.moved(right: Double(part.left), down: Double(part.top))
+  }
+
   /// True if the canvas has a border around the content.
   var isPadded: Bool { canvas.width > content.width || canvas.height > content.height }
 
@@ -166,6 +176,11 @@ extension PixelBox {
   /// Creates the box of a whole image of this size.
   init(size: PixelSize) {
     self.init(left: 0, top: 0, right: Double(size.width), bottom: Double(size.height))
+  }
+
+  /// Returns this box in another place.
+  func moved(right across: Double, down: Double) -> PixelBox {
+    PixelBox(left: left + across, top: top + down, right: right + across, bottom: bottom + down)
   }
 
   /// Returns this box with its width and height multiplied; the upper left corner stays.

@@ -18,6 +18,20 @@ enum Orientation: Int, CaseIterable, Sendable {
     swapsSides ? PixelSize(width: size.height, height: size.width) : size
   }
 
+  /// Returns what is displayed of the part `box` of the stored image, whose size is `stored`.
+  func displayed(_ box: PixelBox, in stored: PixelSize) -> PixelBox {
+    inverse.stored(box, in: applied(to: stored))
+  }
+
+  /// The orientation that undoes this one.
+  private var inverse: Orientation {
+    switch self {
+    case .turnedRight: .turnedLeft
+    case .turnedLeft: .turnedRight
+    default: self
+    }
+  }
+
   /// Returns the part of the stored image, whose size is `stored`, that is displayed as `box`.
   func stored(_ box: PixelBox, in stored: PixelSize) -> PixelBox {
     let box =

@@ -26,9 +26,10 @@ struct IsolatedDecoder: ImageDecoder {
   }
 
   /// Draws a vector image so large that no thumbnail enlarges it.
-  mutating func fill(_ specs: [ThumbnailSpec], maxPixels: Int) {
+  mutating func fill(_ specs: [ThumbnailSpec], within parts: [Int: TrimmedPart], maxPixels: Int) {
     guard image.header.isVector else { return }
-    header.storedSize = VectorSize(declared: image.header.size, maxPixels: maxPixels).size(for: specs)
+    let size = VectorSize(declared: image.header.size, parts: parts, maxPixels: maxPixels)
+    header.storedSize = size.size(for: specs)
   }
 
   /// The pixels. The memory of the process has its own limit.
@@ -304,6 +305,8 @@ struct IsolatedHeader: Sendable {
 private struct VectorSize {
   /// The size that the image declares. Only its proportions count.
   let declared: PixelSize
+  /// The parts that are left without a border.
+  let parts: [Int: TrimmedPart]
   /// The maximum number of pixels.
   let maxPixels: Int
 
@@ -323,7 +326,8 @@ private struct VectorSize {
   /// covers it.
   private func scale(for spec: ThumbnailSpec) -> Double {
     let box = spec.pixelBox
-    let factors = [Double(box.width) / Double(declared.width), Double(box.height) / Double(declared.height)]
+    let part = spec.trim.flatMap { parts[$0] }?.pixels(in: declared).size ?? declared
+    let factors = [Double(box.width) / Double(part.width), Double(box.height) / Double(part.height)]
     switch spec.fit {
     case .inside, .pad: return factors.min() ?? 1
     case .cover, .stretch, .outside: return factors.max() ?? 1

@@ -258,7 +258,7 @@ extension RenderPlan {
   /// Returns true if the thumbnail of a spec, by its index, has this format and size. `spec` is the one that the other
   /// process has got, for pixels in place of AVIF.
   fileprivate func expects(_ format: OutputFormat, _ size: PixelSize, _ spec: ThumbnailSpec, at index: Int) -> Bool {
-    guard let step = allSteps.first(where: { $0.index == index }), step.geometry.canvas == size else { return false }
+    guard let step = allSteps.first(where: { $0.index == index }), step.mayHave(size) else { return false }
     guard spec.format == .auto, let encoder = step.encoder as? any ImageEncoder else { return format.suits(spec) }
     return format == type(of: encoder).format
   }
@@ -267,5 +267,20 @@ extension RenderPlan {
 extension RenderPlan {
   /// The bytes that are enough for the files of all thumbnails and a text about them: no format takes more than 8 bytes
   /// per pixel, besides its headers.
-  var outputBytes: Int { allSteps.reduce(64 << 10) { $0 + (4 << 10) + 8 * $1.geometry.canvas.area } }
+  var outputBytes: Int { allSteps.reduce(64 << 10) { $0 + (4 << 10) + 8 * $1.largestSize.area } }
+}
+
+extension RenderPlan.Step {
+  /// The largest size of the thumbnail. The border of the image, which only the other process knows, is at most half of
+  /// each side, so without it a side is at most twice as long.
+  fileprivate var largestSize: PixelSize {
+    let (canvas, factor) = (geometry.canvas, spec.trim == nil ? 1 : 2)
+    return PixelSize(width: canvas.width * factor, height: canvas.height * factor)
+  }
+
+  /// Returns true if the thumbnail may have this size.
+  fileprivate func mayHave(_ size: PixelSize) -> Bool {
+    guard spec.trim != nil else { return size == geometry.canvas }
+    return size.width <= largestSize.width && size.height <= largestSize.height
+  }
 }

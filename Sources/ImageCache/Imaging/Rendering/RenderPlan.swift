@@ -20,12 +20,14 @@ struct RenderPlan {
 
   /// Plans the thumbnails of the image whose header `decoder` has read. For a crop of scaled pixels, at most
   /// `maxContent` of them are made. `encoders` are the processes that encode AVIF. `process` changes the pixels.
+  /// `parts` are those that are left without a border, by its tolerance.
   init(
     _ decoder: some ImageDecoder, specs: [ThumbnailSpec], maxContent: Int = .max, encoders: DecoderPool,
-    process: PixelProcess? = nil
+    process: PixelProcess? = nil, parts: [Int: TrimmedPart] = [:]
   ) {
     let steps = specs.enumerated().map { index, spec in
-      let geometry = FittedGeometry(source: decoder.header.source.size, spec: spec, maxContent: maxContent)
+      let geometry = FittedGeometry(
+        source: decoder.header.source.size, part: spec.trim.flatMap { parts[$0] }, spec: spec, maxContent: maxContent)
       let usual = spec.encoder(for: decoder, encoders)
       let process = spec.format == .original ? nil : process
       let encoder = process.map { ProcessingEncoder(process: $0, spec: spec, usual: usual) } ?? usual

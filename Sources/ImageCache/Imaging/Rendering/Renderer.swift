@@ -115,12 +115,15 @@ extension Renderer {
     var file = try ImageFile(bytes.span, limits: limits, decoders: caches.decoders)
     let source = file.decoder.header.source
     try source.size.check(minPixels: minPixels, maxAspectRatio: maxAspectRatio)
-    file.decoder.fill(specs, maxPixels: maxOutputPixels)
+    let renderers = file.decoder is IsolatedDecoder ? nil : caches.renderers
+    let parts = renderers == nil ? try partsWithoutBorder(bytes, specs) : [:]
+    file.decoder.fill(specs, within: parts, maxPixels: maxOutputPixels)
     let plan = RenderPlan(
-      file.decoder, specs: specs, maxContent: maxOutputPixels, encoders: caches.encoders, process: process)
+      file.decoder, specs: specs, maxContent: maxOutputPixels, encoders: caches.encoders, process: process,
+      parts: parts)
     file.decoder.adapt(to: plan.demand)
     let cost = file.decoder.peakBytes + plan.peakBytes(file.decoder)
-    if let renderers = caches.renderers, !(file.decoder is IsolatedDecoder) {
+    if let renderers {
       return try IsolatedRenderer(renderers).render(
         bytes, RenderOrder(specs, self), source: source, plan, memory: memory, cost: cost)
     }
@@ -135,6 +138,27 @@ extension Renderer {
     return Rendering(
       source: source, thumbnails: specs.indices.compactMap { thumbnails[$0] }, warnings: warnings,
       isDamaged: !isWhole)
+  }
+
+  /// Decodes a file to find the parts that are left without a border, by its tolerance; none if no spec has one.
+  private func partsWithoutBorder(
+    _ bytes: [UInt8], _ specs: [ThumbnailSpec]
+  ) throws(ImageError) -> [Int: TrimmedPart] {
+    guard specs.contains(where: { $0.trim != nil }) else { return [:] }
+    var file = try ImageFile(bytes.span, limits: limits, decoders: caches.decoders)
+    file.decoder.fill(specs, within: [:], maxPixels: maxOutputPixels)
+    let cost = file.decoder.peakBytes
+    memory.enter(cost)
+    defer { memory.leave(cost) }
+    let finder = BorderFinder(file.decoder.header, specs: specs)
+    var warnings: [String] = []
+    do throws(ImageError) {
+      try file.decode(bytes.span, colors: caches.transforms, into: finder, warnings: &warnings)
+    } catch {
+      // The second pass says what is wrong with the file.
+      guard failLevel.tolerates(error.code) else { throw error }
+    }
+    return finder.parts
   }
 
   /// Decodes a file. Returns false if it is damaged, which is tolerated.

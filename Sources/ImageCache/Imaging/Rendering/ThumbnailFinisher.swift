@@ -19,7 +19,7 @@ struct ThumbnailFinisher {
       let smaller = try smaller(step.smaller, from: scaled)
       for scaled in smaller { try finish(scaled) }
     }
-    let content = try finished(scaled.take(), step.mixing)
+    let content = try finished(scaled.take(), step.mixing).sharpened(by: step.spec.sharpening)
     thumbnails[step.index] = try step.spec.thumbnail(
       of: step.geometry.cropsContent ? try content.smartlyCropped(to: step.geometry.canvas) : content,
       geometry: step.geometry, encoder: step.encoder)

@@ -41,13 +41,22 @@ public struct ThumbnailSpec: Hashable, Sendable {
   /// and lossless WebP have no quality to lower. Ignored for pixels and placeholders. Default nil: no limit.
   public var maxBytes: Int?
 
+  /// Removes a uniform border of the image before it is fitted, such as bars above and below, or the white around a
+  /// product. The border has the color of the first pixel of the file, give or take this much per sample, 0 to 255; at
+  /// most half of each side is removed. The image is decoded twice. Default nil: nothing is removed.
+  public var trim: Int?
+  /// The strength of a sharpening mask on the scaled image: each sample moves away from the mean of its neighbors by so
+  /// many percent of the difference, 0 to 200. Default 0: none.
+  public var sharpening: Int
+
   /// Creates a spec for a box of `width` by `height` points. `height` defaults to `width`.
   ///
   /// Any value is accepted here; ``Renderer/check(_:)`` throws if one is out of range.
   public init(
     width: Int, height: Int? = nil, scale: Int = 1, fit: Fit = .inside, gravity: Gravity = .center,
     enlargement: Enlargement = .never, format: Format = .auto, quality: Int = 82, background: Color = .white,
-    filter: Filter = .lanczos3, light: Light = .perceptual, scans: Scans = .baseline, maxBytes: Int? = nil
+    filter: Filter = .lanczos3, light: Light = .perceptual, scans: Scans = .baseline, maxBytes: Int? = nil,
+    trim: Int? = nil, sharpening: Int = 0
   ) {
     self.box = PixelSize(width: width, height: height ?? width)
     self.scale = scale
@@ -61,6 +70,8 @@ public struct ThumbnailSpec: Hashable, Sendable {
     self.light = light
     self.scans = scans
     self.maxBytes = maxBytes
+    self.trim = trim
+    self.sharpening = sharpening
   }
 
   /// The gravity that has an effect: the middle, unless the fit is ``Fit/cover``.
@@ -72,7 +83,7 @@ public struct ThumbnailSpec: Hashable, Sendable {
       == (second.box, second.scale, second.fit, second.effectiveGravity, second.enlargement)
       && (first.format, first.quality, first.background, first.filter, first.light, first.scans)
         == (second.format, second.quality, second.background, second.filter, second.light, second.scans)
-      && first.maxBytes == second.maxBytes
+      && (first.maxBytes, first.trim, first.sharpening) == (second.maxBytes, second.trim, second.sharpening)
   }
 
   /// Hashes the numbers only. The other properties would be hashed as strings, and specs that differ only in those
@@ -245,6 +256,9 @@ extension ThumbnailSpec {
     guard maxBytes.map({ $0 > 0 }) ?? true else {
       throw ImageError(.badSpec, "The limit of a file must be at least 1 byte.")
     }
+    guard trim.map((0...255).contains) ?? true, (0...200).contains(sharpening) else {
+      throw ImageError(.badSpec, "The tolerance of a border must be 0 to 255, and the sharpening 0 to 200.")
+    }
     if let trait = format.missingTrait {
       throw ImageError(.badSpec, "The output format \(format.rawValue) needs a build with the package trait \(trait).")
     }
@@ -283,8 +297,8 @@ extension ThumbnailSpec {
   /// Everything that determines the pixels of a thumbnail, including the renderer version, as one line. Part of its
   /// key.
   ///
-  /// `1 256x256@1 inside never auto 82 ffffff lanczos3 perceptual baseline`, the gravity, if it has an effect and
-  /// is not the center, and `max20000` for a limit of bytes.
+  /// `1 256x256@1 inside never auto 82 ffffff lanczos3 perceptual baseline`, and then what differs from the default:
+  /// the gravity, if it has an effect, `trim10`, `sharpen33` and `max20000` for a limit of bytes.
   var cacheText: String {
     let numbers = ["\(Renderer.version)", "\(box)@\(scale)"]
     let look = [fit.rawValue, enlargement.rawValue, format.rawValue, "\(quality)", "\(background)"]
@@ -295,19 +309,19 @@ extension ThumbnailSpec {
   /// Parses a ``cacheText``; nil for another renderer version or any other text.
   init?(cacheText text: String) {
     let words = text.split(separator: " ").map(String.init)
-    guard (10...12).contains(words.count), Int(words[0]) == Renderer.version,
+    guard words.count >= 10, Int(words[0]) == Renderer.version,
       let fit = Fit(rawValue: words[2]), let enlargement = Enlargement(rawValue: words[3]),
       let format = Format(rawValue: words[4]), let quality = Int(words[5]),
       let background = Color(words[6]), let filter = Filter(rawValue: words[7]),
       let light = Light(rawValue: words[8]), let scans = Scans(rawValue: words[9]),
-      let (gravity, maxBytes) = Self.end(words.dropFirst(10), fit)
+      let ending = Ending(words.dropFirst(10), fit)
     else { return nil }
     let numbers = words[1].split(whereSeparator: { $0 == "x" || $0 == "@" }).compactMap { Int($0) }
     guard numbers.count == 3 else { return nil }
     self.init(
-      width: numbers[0], height: numbers[1], scale: numbers[2], fit: fit, gravity: gravity, enlargement: enlargement,
-      format: format, quality: quality, background: background, filter: filter, light: light, scans: scans,
-      maxBytes: maxBytes)
+      width: numbers[0], height: numbers[1], scale: numbers[2], fit: fit, gravity: ending.gravity,
+      enlargement: enlargement, format: format, quality: quality, background: background, filter: filter, light: light,
+      scans: scans, maxBytes: ending.maxBytes, trim: ending.trim, sharpening: ending.sharpening)
   }
 }
 
@@ -317,9 +331,9 @@ extension ThumbnailSpec {
   /// A canonical string of everything that determines the thumbnail's pixels, including the renderer's version.
   ///
   /// Two specs are equal if and only if their fingerprints are. Suitable as a cache key: stable across processes,
-  /// ASCII, without spaces, shorter than 100 characters.
-  /// Example: `v1-256x256@1-inside-never-auto-q82-ffffff-lanczos3-perceptual-baseline`. The gravity follows, if it has
-  /// an effect and is not the center, and then `max20000` for a limit of bytes.
+  /// ASCII, without spaces, shorter than 130 characters.
+  /// Example: `v1-256x256@1-inside-never-auto-q82-ffffff-lanczos3-perceptual-baseline`. What differs from the default
+  /// follows: the gravity, if it has an effect, `trim10`, `sharpen33` and `max20000` for a limit of bytes.
   public var fingerprint: String {
     // Appended piece by piece, because each row of a run needs it.
     var text = "v\(Renderer.version)-\(box)@\(scale)"
@@ -340,36 +354,62 @@ extension ThumbnailSpec {
   /// fingerprint, or if its box, scale or quality is out of range.
   public init?(fingerprint text: String) {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
-    guard (10...12).contains(parts.count), parts[0].hasPrefix("v"), Int(parts[0].dropFirst()) != nil,
+    guard parts.count >= 10, parts[0].hasPrefix("v"), Int(parts[0].dropFirst()) != nil,
       parts[5].hasPrefix("q"),
       let fit = Fit(rawValue: parts[2]), let enlargement = Enlargement(rawValue: parts[3]),
       let format = Format(rawValue: parts[4]), let quality = Int(parts[5].dropFirst()),
       let background = Color(parts[6]), let filter = Filter(rawValue: parts[7]),
       let light = Light(rawValue: parts[8]), let scans = Scans(rawValue: parts[9]),
-      let (gravity, maxBytes) = Self.end(parts.dropFirst(10), fit)
+      let ending = Ending(parts.dropFirst(10), fit)
     else { return nil }
     let numbers = parts[1].split(whereSeparator: { $0 == "x" || $0 == "@" }).compactMap { Int($0) }
     guard numbers.count == 3, (1...100).contains(quality), (1...8).contains(numbers[2]),
       numbers.dropLast().allSatisfy({ (1...Self.largestSide / numbers[2]).contains($0) })
     else { return nil }
     self.init(
-      width: numbers[0], height: numbers[1], scale: numbers[2], fit: fit, gravity: gravity, enlargement: enlargement,
-      format: format, quality: quality, background: background, filter: filter, light: light, scans: scans,
-      maxBytes: maxBytes)
+      width: numbers[0], height: numbers[1], scale: numbers[2], fit: fit, gravity: ending.gravity,
+      enlargement: enlargement, format: format, quality: quality, background: background, filter: filter, light: light,
+      scans: scans, maxBytes: ending.maxBytes, trim: ending.trim, sharpening: ending.sharpening)
   }
 
-  private var endTexts: [String] { gravityTexts + (maxBytes.map { ["max\($0)"] } ?? []) }
+  /// The texts of the properties that differ from their defaults, for the end of a canonical string. Without them, such
+  /// strings are as they were before there were these properties.
+  private var endTexts: [String] {
+    var texts = gravityTexts
+    if let trim { texts.append("\(Ending.trim)\(trim)") }
+    if sharpening != 0 { texts.append("\(Ending.sharpen)\(sharpening)") }
+    if let maxBytes { texts.append("\(Ending.max)\(maxBytes)") }
+    return texts
+  }
 
-  /// Parses ``endTexts`` of a spec with this fit; nil for anything that they never are.
-  private static func end(_ texts: ArraySlice<String>, _ fit: Fit) -> (Gravity, maxBytes: Int?)? {
-    var texts = texts
-    var maxBytes: Int?
-    if let last = texts.last, last.hasPrefix("max") {
-      guard let number = Int(last.dropFirst(3)), number > 0, "max\(number)" == last else { return nil }
-      maxBytes = number
-      texts = texts.dropLast()
+  /// The properties in ``endTexts``.
+  private struct Ending {
+    static let (trim, sharpen, max) = ("trim", "sharpen", "max")
+
+    var gravity = Gravity.center
+    var (trim, maxBytes): (Int?, Int?)
+    var sharpening = 0
+
+    /// Parses the texts of a spec with this fit; nil for anything that they never are.
+    init?(_ texts: ArraySlice<String>, _ fit: Fit) {
+      var texts = texts
+      if let number = Self.take(Self.max, 1..., from: &texts) { maxBytes = number }
+      if let number = Self.take(Self.sharpen, 1...200, from: &texts) { sharpening = number }
+      trim = Self.take(Self.trim, 0...255, from: &texts)
+      guard let gravity = ThumbnailSpec.gravity(texts, fit) else { return nil }
+      self.gravity = gravity
     }
-    return gravity(texts, fit).map { ($0, maxBytes) }
+
+    /// Removes the last text if it is `name` and a number in `range`, which is returned.
+    private static func take(
+      _ name: String, _ range: some RangeExpression<Int>, from texts: inout ArraySlice<String>
+    ) -> Int? {
+      guard let last = texts.last, last.hasPrefix(name), let number = Int(last.dropFirst(name.count)),
+        range.contains(number), "\(name)\(number)" == last
+      else { return nil }
+      texts.removeLast()
+      return number
+    }
   }
 
   /// The text of the gravity, for the end of a canonical string; none for the center, or if it has no effect, so that
