@@ -91,7 +91,8 @@ static bool is_sensible(const Encoding *encoding) {
   bool is_image = encoding->width > 0 && encoding->width <= LONGEST_SIDE && encoding->height > 0 &&
                   encoding->height <= encoding->capacity / 4 / encoding->width;
   return is_image && encoding->quantizer <= LARGEST_QUANTIZER &&
-         (encoding->chromaStep == 1 || encoding->chromaStep == 2);
+         (encoding->chromaStep == 1 || encoding->chromaStep == 2) &&
+         (encoding->primaries == 1 || encoding->primaries == 12);
 }
 
 static DecodeStatus encode_image(Session *session, const DecodeRequest *request, int descriptor, DecodeReply *reply) {
@@ -101,6 +102,7 @@ static DecodeStatus encode_image(Session *session, const DecodeRequest *request,
   }
   Encoding encoding = {.width = request->width, .height = request->height, .quantizer = request->quantizer};
   encoding.chromaStep = request->chromaStep;
+  encoding.primaries = request->primaries;
   encoding.capacity = size_of(descriptor);
   if (!is_sensible(&encoding)) return fail(DecodeStatusCorrupt, &reply->text, "the request makes no sense");
   encoding.memory = map(descriptor, encoding.capacity, PROT_READ | PROT_WRITE);

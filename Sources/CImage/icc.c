@@ -17,6 +17,8 @@ struct CImageTransform {
   /// A faster equivalent of `transform`, if there is one.
   Shaper shaper;
   bool hasShaper;
+  /// True if the pixels are RGB, with alpha or not.
+  bool isRGB;
   /// The number of channels of the pixels that `shaper` converts.
   size_t channels;
   /// The last message from LittleCMS.
@@ -85,9 +87,16 @@ static cmsUInt32Number format_of(CImageColorModel model) {
   }
 }
 
-/// Creates the sRGB profile, or for gray samples a gray profile with the sRGB tone curve (IEC 61966-2-1).
-static cmsHPROFILE create_target(cmsContext context, CImageColorModel model) {
-  if (space_of(model) != cmsSigGrayData) return cmsCreate_sRGBProfileTHR(context);
+static const CImageColorEncoding displayP3 = {
+    .white = {0.3127, 0.3290}, .red = {0.680, 0.320}, .green = {0.265, 0.690}, .blue = {0.150, 0.060},
+    .curve = CImageCurveSRGB,
+};
+
+/// Creates the profile of a target, or for gray samples a gray profile with the sRGB tone curve (IEC 61966-2-1).
+static cmsHPROFILE create_target(cmsContext context, CImageColorModel model, CImageTarget target) {
+  bool isGray = space_of(model) == cmsSigGrayData;
+  if (!isGray && target == CImageTargetDisplayP3) return cimage_profile_of(context, displayP3, CImageColorModelRGB);
+  if (!isGray) return cmsCreate_sRGBProfileTHR(context);
   return cimage_profile_of(context, (CImageColorEncoding){.curve = CImageCurveSRGB}, model);
 }
 
@@ -96,6 +105,7 @@ typedef struct Colors {
   const uint8_t *profile;
   size_t count;
   CImageColorEncoding encoding;
+  CImageTarget target;
 } Colors;
 
 enum { gridSteps = 17 };
@@ -110,9 +120,9 @@ static void make_grid_row(int number, size_t channels, uint8_t *row) {
 }
 
 /// Uses curves and a matrix instead of LittleCMS if no color of a grid differs by more than one level.
-static void open_shaper(CImageTransform *self, cmsHPROFILE source, CImageColorModel model) {
+static void open_shaper(CImageTransform *self, cmsHPROFILE source, CImageColorModel model, CImageTarget target) {
   if (model != CImageColorModelRGB && model != CImageColorModelRGBA) return;
-  if (!cimage_shaper_read(&self->shaper, source)) return;
+  if (!cimage_shaper_read(&self->shaper, source, target)) return;
   self->channels = (size_t)model;
   uint8_t row[4 * gridSteps], expected[4 * gridSteps];
   for (int number = 0; number < gridSteps * gridSteps; number++) {
@@ -132,14 +142,14 @@ static void open_transform(CImageTransform *self, Colors colors, CImageColorMode
                            : cimage_profile_of(self->context, colors.encoding, model);
   if (source == NULL) return;
   if (cmsGetColorSpace(source) == space_of(model)) {
-    cmsHPROFILE target = create_target(self->context, model);
+    cmsHPROFILE target = create_target(self->context, model, colors.target);
     if (target != NULL) {
       cmsUInt32Number output = model == CImageColorModelCMYK ? TYPE_RGB_8 : format_of(model);
       self->transform = cmsCreateTransformTHR(self->context, source, format_of(model), target, output,
                                               INTENT_PERCEPTUAL, cmsFLAGS_COPY_ALPHA | cmsFLAGS_NOCACHE);
       cmsCloseProfile(target);
     }
-    if (self->transform != NULL) open_shaper(self, source, model);
+    if (self->transform != NULL) open_shaper(self, source, model, colors.target);
     // Without a shaper for lack of memory, colors could differ by a level from those of other runs.
     if (self->transform != NULL && self->outOfMemory) {
       cmsDeleteTransform(self->transform);
@@ -197,6 +207,7 @@ static CImageStatus create(Colors colors, CImageColorModel model, CImageTransfor
   *transform = NULL;
   CImageTransform *self = calloc(1, sizeof *self);
   if (self == NULL) return CImageStatusOutOfMemory;
+  self->isRGB = model == CImageColorModelRGB || model == CImageColorModelRGBA;
   self->context = cmsCreateContext(&memoryHandler, self);
   if (self->context != NULL) {
     cmsSetLogErrorHandlerTHR(self->context, remember);
@@ -213,14 +224,24 @@ static CImageStatus create(Colors colors, CImageColorModel model, CImageTransfor
   return status;
 }
 
-CImageStatus cimage_transform_create(const uint8_t *profile, size_t count, CImageColorModel model,
+CImageStatus cimage_transform_create(const uint8_t *profile, size_t count, CImageColorModel model, CImageTarget target,
                                      CImageTransform **transform, CImageMessages *messages) {
-  return create((Colors){.profile = profile, .count = count}, model, transform, messages);
+  return create((Colors){.profile = profile, .count = count, .target = target}, model, transform, messages);
 }
 
-CImageStatus cimage_transform_create_encoded(CImageColorEncoding encoding, CImageColorModel model,
+CImageStatus cimage_transform_create_encoded(CImageColorEncoding encoding, CImageColorModel model, CImageTarget target,
                                              CImageTransform **transform, CImageMessages *messages) {
-  return create((Colors){.encoding = encoding}, model, transform, messages);
+  return create((Colors){.encoding = encoding, .target = target}, model, transform, messages);
+}
+
+int32_t cimage_transform_loses_colors(const CImageTransform *self) {
+  if (!self->hasShaper) return self->isRGB;
+  // A primary outside of sRGB has less than no light of another one. Rounded colorants have a little less.
+  const float least = -0.01f;
+  for (int i = 0; i < 9; i++) {
+    if (self->shaper.matrix[i / 3][i % 3] < least) return 1;
+  }
+  return 0;
 }
 
 void cimage_transform_row(const CImageTransform *self, const uint8_t *source, uint8_t *target, size_t count) {

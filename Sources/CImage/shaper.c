@@ -6,10 +6,15 @@
 // A product and a sum must not be fused, as processors other than x86-64 can, so that all give the same pixels.
 #pragma STDC FP_CONTRACT OFF
 
-/// From CIE XYZ, adapted to D50, to linear sRGB: the inverse of the colorants of sRGB's own profile (IEC 61966-2-1,
-/// adapted with the Bradford matrix of ICC.1:2010, E.3).
-static const double matrixOfSRGB[3][3] = {
-    {3.1341864, -1.6172090, -0.4906941}, {-0.9787485, 1.9161301, 0.0334334}, {0.0719639, -0.2289939, 1.4057537}};
+/// From CIE XYZ, adapted to D50, to the linear colors of each target: the inverse of the colorants of the target's
+/// profile (those of IEC 61966-2-1 and SMPTE EG 432-1, adapted with the Bradford matrix of ICC.1:2010, E.3).
+static const double matrices[2][3][3] = {
+    [CImageTargetSRGB] = {{3.1341864, -1.6172090, -0.4906941},
+                          {-0.9787485, 1.9161301, 0.0334334},
+                          {0.0719639, -0.2289939, 1.4057537}},
+    [CImageTargetDisplayP3] = {{2.4039840, -0.9899069, -0.3976415},
+                               {-0.8422229, 1.7988437, 0.0160354},
+                               {0.0482059, -0.0974068, 1.2740049}}};
 
 static const cmsTagSignature curves[3] = {cmsSigRedTRCTag, cmsSigGreenTRCTag, cmsSigBlueTRCTag};
 static const cmsTagSignature colorants[3] = {cmsSigRedColorantTag, cmsSigGreenColorantTag, cmsSigBlueColorantTag};
@@ -19,7 +24,7 @@ static inline float clamped(float light) {
   return positive < 1 ? positive : 1;
 }
 
-bool cimage_shaper_read(Shaper *shaper, cmsHPROFILE profile) {
+bool cimage_shaper_read(Shaper *shaper, cmsHPROFILE profile, CImageTarget target) {
   if (!cmsIsMatrixShaper(profile) || cmsIsTag(profile, cmsSigAToB0Tag)) return false;
   for (int channel = 0; channel < 3; channel++) {
     const cmsToneCurve *curve = cmsReadTag(profile, curves[channel]);
@@ -29,7 +34,7 @@ bool cimage_shaper_read(Shaper *shaper, cmsHPROFILE profile) {
       shaper->lights[channel][i] = clamped(cmsEvalToneCurveFloat(curve, (cmsFloat32Number)i / 255));
     }
     for (int row = 0; row < 3; row++) {
-      const double *weights = matrixOfSRGB[row];
+      const double *weights = matrices[target][row];
       shaper->matrix[row][channel] = (float)(weights[0] * color->X + weights[1] * color->Y + weights[2] * color->Z);
     }
   }

@@ -301,8 +301,8 @@ static avifImage *create_planes(const Encoding *encoding, Content content) {
   avifImage *image = avifImageCreate((int)encoding->width, (int)encoding->height, 8,
                                      content.isGray ? AVIF_PIXEL_FORMAT_YUV400 : color);
   if (image == NULL) return NULL;
-  // sRGB, with the matrix of JPEG (ITU-T H.273).
-  image->colorPrimaries = AVIF_COLOR_PRIMARIES_BT709;
+  // The curve of sRGB, with the matrix of JPEG (ITU-T H.273).
+  image->colorPrimaries = (avifColorPrimaries)encoding->primaries;
   image->transferCharacteristics = AVIF_TRANSFER_CHARACTERISTICS_SRGB;
   image->matrixCoefficients = AVIF_MATRIX_COEFFICIENTS_BT601;
   image->yuvRange = AVIF_RANGE_FULL;

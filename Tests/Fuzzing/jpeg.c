@@ -140,7 +140,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
   fileEnd = bytes + count;
   CImageMessages messages = {0};
   CImageTransform *inks = NULL;
-  if (components == 4) cimage_transform_create(bytes, count, CImageColorModelCMYK, &inks, &messages);
+  if (components == 4) cimage_transform_create(bytes, count, CImageColorModelCMYK, CImageTargetSRGB, &inks, &messages);
   for (int32_t shrink = 1; shrink <= 8; shrink *= 2) {
     CImageJPEGDecoding options = {.width = width, .height = height, .channels = components == 1 ? 1 : 3,
                                   .shrink = shrink, .maxScans = 20, .maxMemory = 64 << 20, .cmyk = inks};

@@ -125,7 +125,8 @@ typedef struct DecodeRequest {
   uint32_t longestSide;
 
   /// To decode: the stored size, or any size of a vector image. To encode: the size of the thumbnail. Its pixels are at
-  /// the start of the memory file: red, green, blue and straight alpha of 8 bits, in sRGB. The file replaces them.
+  /// the start of the memory file: red, green, blue and straight alpha of 8 bits, with the curve of sRGB. The file
+  /// replaces them.
   uint32_t width, height;
   /// To render: the bytes of the text in the memory file.
   uint64_t textCount;
@@ -133,6 +134,8 @@ typedef struct DecodeRequest {
   uint64_t pixelOffset;
   /// To encode: the quantizer of AV1, 0 to 63, and the number of pixels per sample of chroma in each direction, 1 or 2.
   uint32_t quantizer, chromaStep;
+  /// To encode: the color primaries of the pixels (ITU-T H.273): 1 for those of sRGB, 12 for those of Display P3.
+  uint32_t primaries;
 } DecodeRequest;
 
 /// The properties that the header of an image declares.

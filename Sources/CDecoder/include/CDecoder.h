@@ -34,6 +34,8 @@ typedef struct Encoding {
   uint32_t width, height;
   /// The quantizer, 0 to 63, and the pixels per sample of chroma in each direction, 1 or 2.
   uint32_t quantizer, chromaStep;
+  /// The color primaries (ITU-T H.273).
+  uint32_t primaries;
   /// The bytes that fit into the memory, and those of the file.
   size_t capacity, count;
 } Encoding;

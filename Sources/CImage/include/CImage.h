@@ -80,14 +80,26 @@ typedef enum CIMAGE_CLOSED CImageColorModel {
   CImageColorModelCMYK = 5,
 } CImageColorModel;
 
-/// A conversion from an ICC profile's colors to sRGB. Immutable, so any number of threads may use one at once.
+/// The colors that samples are converted to. Both have the white and the curve of sRGB.
+typedef enum CIMAGE_CLOSED CImageTarget {
+  /// IEC 61966-2-1.
+  CImageTargetSRGB,
+  /// Display P3: the primaries of SMPTE EG 432-1.
+  CImageTargetDisplayP3,
+} CImageTarget;
+
+/// A conversion from an ICC profile's colors to those of a target. Immutable, so any number of threads may use one at
+/// once.
 typedef struct CImageTransform CImageTransform;
 
-/// Creates a conversion from `profile`; gray stays gray. Sets `*transform` to NULL if the profile is sRGB and nothing
-/// needs conversion, and also, with a warning, if the profile is malformed or describes another color model. Fails only
-/// with `CImageStatusOutOfMemory`. The caller destroys the conversion.
-CImageStatus cimage_transform_create(const uint8_t *profile, size_t count, CImageColorModel model,
+/// Creates a conversion from `profile`; gray stays gray. Sets `*transform` to NULL if the profile is that of the target
+/// and nothing needs conversion, and also, with a warning, if it is malformed or describes another color model. Fails
+/// only with `CImageStatusOutOfMemory`. The caller destroys the conversion.
+CImageStatus cimage_transform_create(const uint8_t *profile, size_t count, CImageColorModel model, CImageTarget target,
                                      CImageTransform *_Nullable *_Nonnull transform, CImageMessages *messages);
+
+/// Returns 1 if the source of a conversion to sRGB may have RGB colors that sRGB lacks, and 0 otherwise.
+int32_t cimage_transform_loses_colors(const CImageTransform *transform);
 
 /// The relation between samples and light.
 typedef enum CIMAGE_CLOSED CImageCurve {
@@ -117,7 +129,7 @@ typedef struct CImageColorEncoding {
 } CImageColorEncoding;
 
 /// Creates a conversion like `cimage_transform_create`, but from an encoding without a profile. `model` is not CMYK.
-CImageStatus cimage_transform_create_encoded(CImageColorEncoding encoding, CImageColorModel model,
+CImageStatus cimage_transform_create_encoded(CImageColorEncoding encoding, CImageColorModel model, CImageTarget target,
                                              CImageTransform *_Nullable *_Nonnull transform, CImageMessages *messages);
 
 /// Converts every pixel of `bitmap` in place. `bitmap` must have the transform's model, which must not be CMYK.

@@ -34,6 +34,8 @@ extension ThumbnailSpec.Format: ExpressibleByArgument {
 
 extension ThumbnailSpec.Filter: ExpressibleByArgument {}
 
+extension ThumbnailSpec.Colors: ExpressibleByArgument {}
+
 extension FailLevel: ExpressibleByArgument {}
 
 extension DecoderIsolation.Scope: ExpressibleByArgument {}

@@ -85,6 +85,14 @@ struct PixelOptions: ParsableArguments {
   var background = ThumbnailSpec.Color.white
 
   @Option(
+    help: ArgumentHelp(
+      "Colors of the thumbnails; p3 and source keep those that sRGB lacks, in files with a profile.",
+      discussion: """
+        p3 is Display P3, for images with such colors; source is the profile of the image. All others stay in sRGB.
+        """))
+  var color = ThumbnailSpec.Colors.sRGB
+
+  @Option(
     name: [.customLong("kernel"), .customLong("filter")],
     help: "Resampling filter; lanczos3 is the sharpest, box the plain average.")
   var filter = ThumbnailSpec.Filter.lanczos3
@@ -150,7 +158,7 @@ struct PixelOptions: ParsableArguments {
       gravity: gravity,
       enlargement: enlarge ? .allowed : .never, format: format, quality: quality, background: background,
       filter: filter, light: linear ? .linear : .perceptual, scans: progressive ? .progressive : .baseline,
-      maxBytes: maxOutputBytes?.count, trim: trim, sharpening: sharpen ?? 0)
+      maxBytes: maxOutputBytes?.count, trim: trim, sharpening: sharpen ?? 0, colors: color)
   }
 
   private static func number(_ text: String, _ range: ClosedRange<Int>) throws -> Int {

@@ -126,7 +126,7 @@ import Testing
       ([], [0, 0, 1, 1]),
     ] {
       let scaler = ImageScaler(
-        RenderPlan(PNGDecoder(PNGHeader(image: image)), specs: specs), header: image, kernels: KernelCache())
+        RenderPlan(PNGDecoder(PNGHeader(image: image)), specs: specs), header: image, caches: RenderingCaches())
       let whole = PlaneShape(size: image.storedSize, area: PixelBox(size: image.storedSize))
       try scaler.begin(DecodedShape(layout: .rgb, planes: [whole]))
       let needed = scaler.needed(ofPlane: 0)

@@ -35,7 +35,7 @@ import Testing
     ("--url_list x", "-i FILE"), ("--url_col x", "--url-column KEY"), ("--files-from x", "-i FILE"),
     ("--url https://x", "URLs are arguments"), ("--log x", "--report FILE"), ("--silent", "-q, --quiet"),
     ("--spider", "-n, --dry-run"), ("--repo x", "--cache-dir DIR"), ("--strip", "never contain metadata"),
-    ("--eprofile x", "sRGB"), ("--max-duration 5", "--max-run-time"), ("--quota 5", "--max-run-bytes"),
+    ("--eprofile x", "--color p3"), ("--max-duration 5", "--max-run-time"), ("--quota 5", "--max-run-bytes"),
     ("--user a:b", "--netrc"), ("--encode_quality 9", "--quality N"), ("--agent x", "--user-agent TEXT"),
     ("--contimeout 5", "--connect-timeout"), ("--headers x", "-H, --header"), ("--cookies x", "--cookie-file FILE"),
     ("-b x", "--cookie-file FILE"), ("--load-cookies x", "--cookie-file FILE"), ("--cafile x", "--cacert FILE.pem"),

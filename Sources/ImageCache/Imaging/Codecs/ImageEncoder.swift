@@ -8,13 +8,18 @@ protocol ImageEncoder: ThumbnailEncoder, MarkedFormat {
 
   /// The offset in every encoded file at which a comment can be inserted.
   static var commentOffset: Int { get }
+
+  /// Returns an encoded file with a declaration of its colors, which are not sRGB.
+  static func declaring(_ colors: FileColors, profile: [UInt8], in file: [UInt8]) -> [UInt8]
 }
 
 extension ImageEncoder {
   func peakBytes(forPixels count: Int) -> Int { 0 }
 
-  func file(of bitmap: borrowing Bitmap) throws(ImageError) -> EncodedFile {
-    EncodedFile(format: Self.format, bytes: ThumbnailMark.adding(to: try encode(bitmap), by: Self.self))
+  func file(of bitmap: borrowing Bitmap, colors: FileColors) throws(ImageError) -> EncodedFile {
+    var file = try encode(bitmap)
+    if let profile = colors.profile { file = Self.declaring(colors, profile: profile, in: file) }
+    return EncodedFile(format: Self.format, bytes: ThumbnailMark.adding(to: file, by: Self.self))
   }
 
   static func commentOffset(inFileOf count: Int) -> Int { commentOffset }
@@ -36,9 +41,14 @@ protocol ThumbnailEncoder: Sendable {
   /// Returns true if ``file(of:)`` accepts bitmaps of this layout. Every encoder accepts gray and RGB.
   func accepts(_ layout: PixelLayout) -> Bool
 
-  /// Encodes a bitmap of an accepted layout, in sRGB, as a file without metadata except a ``ThumbnailMark``. Only
-  /// files have a mark.
-  func file(of bitmap: borrowing Bitmap) throws(ImageError) -> EncodedFile
+  /// Encodes a bitmap of an accepted layout, with these colors, as a file without metadata except their declaration and
+  /// a ``ThumbnailMark``. Only files have a mark.
+  func file(of bitmap: borrowing Bitmap, colors: FileColors) throws(ImageError) -> EncodedFile
+}
+
+extension ThumbnailEncoder {
+  /// Encodes a bitmap in sRGB.
+  func file(of bitmap: borrowing Bitmap) throws(ImageError) -> EncodedFile { try file(of: bitmap, colors: .sRGB) }
 }
 
 /// The file of a thumbnail.
@@ -94,8 +104,8 @@ private struct LimitedEncoder: ThumbnailEncoder {
 
   func accepts(_ layout: PixelLayout) -> Bool { usual.accepts(layout) }
 
-  func file(of bitmap: borrowing Bitmap) throws(ImageError) -> EncodedFile {
-    try QualitySearch.file(for: spec) { spec throws(ImageError) in try encoder(spec).file(of: bitmap) }
+  func file(of bitmap: borrowing Bitmap, colors: FileColors) throws(ImageError) -> EncodedFile {
+    try QualitySearch.file(for: spec) { spec throws(ImageError) in try encoder(spec).file(of: bitmap, colors: colors) }
   }
 }
 
@@ -163,7 +173,7 @@ private struct RGBAEncoder: ThumbnailEncoder {
 
   func accepts(_ layout: PixelLayout) -> Bool { layout != .planes }
 
-  func file(of bitmap: borrowing Bitmap) throws(ImageError) -> EncodedFile {
+  func file(of bitmap: borrowing Bitmap, colors: FileColors) throws(ImageError) -> EncodedFile {
     EncodedFile(format: .rgba, bytes: try bitmap.fourSamples())
   }
 }
@@ -195,5 +205,7 @@ private struct OriginalEncoder: ThumbnailEncoder {
   /// Planes too, so that an original never keeps the thumbnails of a JPEG file from being made of planes.
   func accepts(_ layout: PixelLayout) -> Bool { true }
 
-  func file(of bitmap: borrowing Bitmap) throws(ImageError) -> EncodedFile { EncodedFile(format: .original, bytes: []) }
+  func file(of bitmap: borrowing Bitmap, colors: FileColors) throws(ImageError) -> EncodedFile {
+    EncodedFile(format: .original, bytes: [])
+  }
 }

@@ -1,33 +1,42 @@
 import CImage
 import Synchronization
 
-/// A conversion from an ICC profile's colors to sRGB. Immutable.
+/// A conversion of the colors of an image to sRGB or to Display P3. Immutable.
 final class ColorTransform: Sendable {
+  /// The colors that are converted, and the form of the samples.
+  let source: SourceColors
+  let model: CImageColorModel
   /// The C transform. `nonisolated(unsafe)` only because it is a pointer: its memory never changes after `init`, so any
   /// thread may read it.
   nonisolated(unsafe) let handle: OpaquePointer
 
-  /// Creates the conversion for samples of `model`. Returns nil if the profile is sRGB or, with a warning, if it is
-  /// malformed or describes another color model. Throws `outOfMemory` if memory runs out.
+  /// Creates the conversion for samples of `model`. Returns nil if nothing needs conversion or, with a warning, if the
+  /// profile is malformed or describes another color model, or if an encoding is impossible. Throws `outOfMemory` if
+  /// memory runs out.
   fileprivate static func making(
-    _ profile: [UInt8], model: CImageColorModel, warnings: inout [String]
+    _ source: SourceColors, model: CImageColorModel, to target: CImageTarget = .SRGB, warnings: inout [String]
   ) throws(ImageError) -> ColorTransform? {
     var handle: OpaquePointer?
-    try CImageCall.run(&warnings) { cimage_transform_create(profile, profile.count, model, &handle, $0) }
-    return handle.map(ColorTransform.init)
+    let encoding: ColorEncoding
+    switch source {
+    case .encoding(let declared): encoding = declared
+    case .profile(let profile):
+      guard let found = ColorEncoding(profile: profile) else {
+        try CImageCall.run(&warnings) { cimage_transform_create(profile, profile.count, model, target, &handle, $0) }
+        return handle.map { ColorTransform($0, source, model) }
+      }
+      encoding = found
+    }
+    try CImageCall.run(&warnings) { cimage_transform_create_encoded(encoding.view, model, target, &handle, $0) }
+    return handle.map { ColorTransform($0, source, model) }
   }
 
-  /// Creates the conversion of an encoding without a profile. Returns nil if nothing needs conversion or, with a
-  /// warning, if the encoding is impossible. Throws `outOfMemory` if memory runs out.
-  fileprivate static func making(
-    _ encoding: ColorEncoding, model: CImageColorModel, warnings: inout [String]
-  ) throws(ImageError) -> ColorTransform? {
-    var handle: OpaquePointer?
-    try CImageCall.run(&warnings) { cimage_transform_create_encoded(encoding.view, model, &handle, $0) }
-    return handle.map(ColorTransform.init)
+  private init(_ handle: OpaquePointer, _ source: SourceColors, _ model: CImageColorModel) {
+    (self.handle, self.source, self.model) = (handle, source, model)
   }
 
-  private init(handle: OpaquePointer) { self.handle = handle }
+  /// True if a conversion to sRGB loses colors that the image may have.
+  var losesColors: Bool { cimage_transform_loses_colors(handle) == 1 }
 
   deinit { cimage_transform_destroy(handle) }
 
@@ -63,6 +72,7 @@ final class ColorTransformCache: Sendable {
   private struct Key: Hashable {
     let colors: SourceColors
     let model: CImageColorModel
+    let target: CImageTarget
   }
 
   /// The result of examining a profile. Without a transform, no conversion is needed.
@@ -88,14 +98,14 @@ final class ColorTransformCache: Sendable {
   /// The number of cached results.
   var count: Int { state.withLock { $0.findings.count } }
 
-  /// Returns the transform of `colors` for samples of `model`; nil if no conversion is needed or, with a warning, if
-  /// the profile is malformed. Throws `outOfMemory`, which is not cached.
+  /// Returns the transform of `colors` to a target for samples of `model`; nil if no conversion is needed or, with a
+  /// warning, if the profile is malformed. Throws `outOfMemory`, which is not cached.
   ///
   /// If threads A and B need the same new colors at once, both examine them; the second result replaces the first.
   func transform(
-    of colors: SourceColors, model: CImageColorModel, warnings: inout [String]
+    of colors: SourceColors, model: CImageColorModel, to target: CImageTarget = .SRGB, warnings: inout [String]
   ) throws(ImageError) -> ColorTransform? {
-    let key = Key(colors: colors, model: model)
+    let key = Key(colors: colors, model: model, target: target)
     let finding: Finding
     if let known = state.withLock({ $0.findings.value(for: key) }) {
       finding = known
@@ -108,16 +118,8 @@ final class ColorTransformCache: Sendable {
 
   private func examine(_ key: Key) throws(ImageError) -> Finding {
     var finding = Finding()
-    switch key.colors {
-    case .profile(let profile):
-      if let encoding = ColorEncoding(profile: profile) {
-        finding.transform = try ColorTransform.making(encoding, model: key.model, warnings: &finding.warnings)
-        break
-      }
-      finding.transform = try ColorTransform.making(profile, model: key.model, warnings: &finding.warnings)
-    case .encoding(let encoding):
-      finding.transform = try ColorTransform.making(encoding, model: key.model, warnings: &finding.warnings)
-    }
+    finding.transform = try ColorTransform.making(
+      key.colors, model: key.model, to: key.target, warnings: &finding.warnings)
     // Bound to a name, so that the dropped transforms are freed after the lock is released.
     let dropped = state.withLock { state in
       state.makeCount += 1
@@ -141,7 +143,7 @@ public struct InkProfile: Hashable, Sendable {
   /// - Throws: `badSpec` if `bytes` are not a profile that converts CMYK colors; `outOfMemory`.
   public init(_ bytes: [UInt8]) throws(ImageError) {
     var warnings: [String] = []
-    guard try ColorTransform.making(bytes, model: .CMYK, warnings: &warnings) != nil else {
+    guard try ColorTransform.making(.profile(bytes), model: .CMYK, warnings: &warnings) != nil else {
       throw ImageError(.badSpec, "It is not a valid ICC profile of CMYK inks.")
     }
     self.bytes = bytes

@@ -40,17 +40,20 @@ struct AVIFEncoder: ThumbnailEncoder {
 
   func accepts(_ layout: PixelLayout) -> Bool { layout != .planes }
 
-  func file(of bitmap: borrowing Bitmap) throws(ImageError) -> EncodedFile {
-    try file(of: try bitmap.fourSamples(), bitmap.size)
+  /// Files are in sRGB or Display P3.
+  func file(of bitmap: borrowing Bitmap, colors: FileColors) throws(ImageError) -> EncodedFile {
+    try file(of: try bitmap.fourSamples(), bitmap.size, colors)
   }
 
   /// Encodes pixels of ``OutputFormat/rgba``. Throws `badSpec` if there are more than ``maxPixels``.
-  func file(of samples: [UInt8], _ size: PixelSize) throws(ImageError) -> EncodedFile {
+  func file(
+    of samples: [UInt8], _ size: PixelSize, _ colors: FileColors = .sRGB
+  ) throws(ImageError) -> EncodedFile {
     guard size.area <= Self.maxPixels else { throw ImageError(.badSpec, ThumbnailSpec.tooLargeForAVIF(size)) }
     let memory = try SharedMemory(count: Self.memoryCount(size.area))
     memory.write(samples)
     do throws(DecoderFailure) {
-      let file = try encode(memory, size)
+      let file = try encode(memory, size, colors)
       return EncodedFile(format: .avif, bytes: ThumbnailMark.adding(to: file, by: Self.self))
     } catch {
       throw ImageError(error.code, "The AVIF thumbnail cannot be encoded: \(error.sentenceEnd).", origin: .machine)
@@ -91,12 +94,14 @@ extension AVIFEncoder {
 
   /// Encodes the pixels at the start of `memory` in a process, which replaces them by the file. Returns a copy
   /// of it, which is one of this size.
-  func encode(_ memory: SharedMemory, _ size: PixelSize) throws(DecoderFailure) -> [UInt8] {
+  func encode(
+    _ memory: SharedMemory, _ size: PixelSize, _ colors: FileColors = .sRGB
+  ) throws(DecoderFailure) -> [UInt8] {
     let pixels = CImageBitmap(
       pixels: memory.start.assumingMemoryBound(to: UInt8.self), width: Int32(size.width), height: Int32(size.height),
       channels: 4, stride: size.width * 4)
     cimage_fill_transparent(pixels)
-    let request = request(pixels)
+    let request = request(pixels, colors)
     return try encoders.withProcess { process throws(DecoderFailure) in
       guard process.hello.encodes(.avif) else { throw .refusal(.unsupportedFormat, DecoderCondition.encoderIsMissing) }
       let reply = try process.exchange(request, memory.descriptor, until: .now + timeout(size))
@@ -113,10 +118,11 @@ extension AVIFEncoder {
   /// The timeout of a decoder, and as much again for every eight megapixels.
   private func timeout(_ size: PixelSize) -> Duration { encoders.timeout * (1 + Double(size.area) / 8e6) }
 
-  private func request(_ pixels: CImageBitmap) -> DecodeRequest {
+  private func request(_ pixels: CImageBitmap, _ colors: FileColors) -> DecodeRequest {
     var request = DecodeRequest(step: DecodeStepEncode)
     request.format = DecodeFormatAVIF.rawValue
     (request.width, request.height) = (UInt32(pixels.width), UInt32(pixels.height))
+    request.primaries = colors.primaries
     request.quantizer = UInt32(AVIFQuality.quantizer(for: quality))
     // Full chroma from the quality at which JPEG has it, too, and for drawings, whose colored edges would blur.
     request.chromaStep = quality >= 90 || cimage_content(pixels) == .drawing ? 1 : 2

@@ -229,6 +229,18 @@ struct JPEGEncoder: ImageEncoder {
   /// After SOI and the JFIF header, which always has the same length.
   static let commentOffset = 2 + 18
 
+  /// Adds APP2 segments, each with a part of the profile (ICC.1:2010, B.4).
+  static func declaring(_ colors: FileColors, profile: [UInt8], in file: [UInt8]) -> [UInt8] {
+    let (largest, name) = (65_519, Array("ICC_PROFILE\0".utf8))
+    let starts = Array(stride(from: 0, to: profile.count, by: largest))
+    let segments = zip(1..., starts).flatMap { number, start -> [UInt8] in
+      let part = profile[start..<min(start + largest, profile.count)]
+      let length = 2 + name.count + 2 + part.count
+      return [0xFF, 0xE2, UInt8(length >> 8), UInt8(length & 255)] + name + [UInt8(number), UInt8(starts.count)] + part
+    }
+    return file[..<commentOffset] + segments + file[commentOffset...]
+  }
+
   /// Returns a comment segment (ITU-T T.81, B.2.4.5).
   static func comment(_ text: String) -> [UInt8] {
     [0xFF, 0xFE, 0, UInt8(truncatingIfNeeded: 2 + text.utf8.count)] + text.utf8

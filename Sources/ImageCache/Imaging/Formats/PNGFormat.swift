@@ -114,11 +114,24 @@ struct PNGEncoder: ImageEncoder {
   /// After the header chunk, which comes first and always has the same length.
   static let commentOffset = 8 + 25
 
+  /// Adds the chunk `iCCP`, and `cICP` before it if code points say the same (PNG Specification, 11.3.2). A file of
+  /// gray levels may not have a profile for RGB; in Display P3, they are those of sRGB.
+  static func declaring(_ colors: FileColors, profile: [UInt8], in file: [UInt8]) -> [UInt8] {
+    let isGray = file[25] == 0 || file[25] == 4
+    let compressed = profile.compressed()
+    guard !isGray, !compressed.isEmpty else { return file }
+    let codePoints = colors == .displayP3 ? chunk("cICP", [12, 13, 0, 1]) : []
+    let declaration = codePoints + chunk("iCCP", Array("ICC\0\0".utf8) + compressed)
+    return file[..<commentOffset] + declaration + file[commentOffset...]
+  }
+
   /// Returns a `Software` text chunk (PNG Specification, 11.3.3).
-  static func comment(_ text: String) -> [UInt8] {
-    let chunk = Array("tEXtSoftware\0".utf8) + text.utf8
+  static func comment(_ text: String) -> [UInt8] { chunk("tEXt", Array("Software\0".utf8) + text.utf8) }
+
+  private static func chunk(_ type: String, _ contents: [UInt8]) -> [UInt8] {
+    let chunk = Array(type.utf8) + contents
     let checksum = chunk.withUnsafeBytes { libdeflate_crc32(0, $0.baseAddress, $0.count) }
-    return bigEndian(UInt32(chunk.count - 4)) + chunk + bigEndian(checksum)
+    return bigEndian(UInt32(contents.count)) + chunk + bigEndian(checksum)
   }
 
   private static func bigEndian(_ value: UInt32) -> [UInt8] {

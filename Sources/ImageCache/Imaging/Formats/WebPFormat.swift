@@ -164,6 +164,16 @@ extension OutputFormat {
     /// After the RIFF header and the VP8X chunk.
     static let commentOffset = 12 + 18
 
+    /// Adds the chunk `ICCP`, and its flag in the chunk `VP8X` (RFC 9649, section 2.7.1.4).
+    static func declaring(_ colors: FileColors, profile: [UInt8], in file: [UInt8]) -> [UInt8] {
+      let size = (0..<4).map { UInt8(truncatingIfNeeded: profile.count >> (8 * $0)) }
+      let chunk = Array("ICCP".utf8) + size + profile + Array(repeating: 0, count: profile.count % 2)
+      var head = Array(file[..<commentOffset])
+      head[20] |= 0x20
+      lengthen(&head, by: chunk.count)
+      return head + chunk + file[commentOffset...]
+    }
+
     /// Returns a chunk of an unknown type, which readers ignore (RFC 9649, section 2.7.1.6).
     static func comment(_ text: String) -> [UInt8] {
       let count = UInt8(truncatingIfNeeded: text.utf8.count)
@@ -196,9 +206,11 @@ extension OutputFormat {
     func accepts(_ layout: PixelLayout) -> Bool { webp.accepts(layout) }
 
     /// The alternative to WebP is JPEG for photos, otherwise PNG. If both files have the same size, it is returned.
-    func file(of bitmap: borrowing Bitmap) throws(ImageError) -> EncodedFile {
-      let candidate = try webp.file(of: bitmap)
-      let other = bitmap.content == .photo ? try jpeg.file(of: bitmap.withoutAlpha()) : try png.file(of: bitmap)
+    func file(of bitmap: borrowing Bitmap, colors: FileColors) throws(ImageError) -> EncodedFile {
+      let candidate = try webp.file(of: bitmap, colors: colors)
+      let other =
+        bitmap.content == .photo
+        ? try jpeg.file(of: bitmap.withoutAlpha(), colors: colors) : try png.file(of: bitmap, colors: colors)
       return candidate.bytes.count < other.bytes.count ? candidate : other
     }
   }

@@ -119,9 +119,9 @@ struct ProcessingEncoder: ThumbnailEncoder {
 
   func accepts(_ layout: PixelLayout) -> Bool { layout != .planes }
 
-  func file(of bitmap: borrowing Bitmap) throws(ImageError) -> EncodedFile {
+  func file(of bitmap: borrowing Bitmap, colors: FileColors) throws(ImageError) -> EncodedFile {
     let processed = try Bitmap(try process.processed(bitmap))
-    return try usual.file(of: spec.flattened(processed, for: usual))
+    return try usual.file(of: spec.flattened(processed, for: usual), colors: colors)
   }
 }
 

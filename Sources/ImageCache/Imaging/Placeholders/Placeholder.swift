@@ -73,7 +73,7 @@ struct PlaceholderEncoder: ThumbnailEncoder {
   /// Planes too, so that a placeholder never keeps the thumbnails of a JPEG file from being made of planes.
   func accepts(_ layout: PixelLayout) -> Bool { true }
 
-  func file(of bitmap: borrowing Bitmap) throws(ImageError) -> EncodedFile {
+  func file(of bitmap: borrowing Bitmap, colors: FileColors) throws(ImageError) -> EncodedFile {
     let samples = try bitmap.fourSamples()
     return EncodedFile(format: .placeholder, bytes: Placeholder(samples.span, size: bitmap.size).record)
   }

@@ -10,6 +10,7 @@ struct RenderPlan {
     let geometry: FittedGeometry
     let mixing: Mixing
     let encoder: any ThumbnailEncoder
+    let colors: ThumbnailSpec.Colors
     var smaller: [Step] = []
   }
 
@@ -31,7 +32,8 @@ struct RenderPlan {
       let usual = spec.encoder(for: decoder, encoders)
       let process = spec.format == .original ? nil : process
       let encoder = process.map { ProcessingEncoder(process: $0, spec: spec, usual: usual) } ?? usual
-      return Step(index: index, spec: spec, geometry: geometry, encoder: encoder)
+      let colors = process == nil ? spec.fileColors : .sRGB
+      return Step(index: index, spec: spec, geometry: geometry, encoder: encoder, colors: colors)
     }
     demand = DecodingDemand(steps)
     // The largest first, because smaller ones may be made from it.
@@ -51,8 +53,11 @@ struct RenderPlan {
 }
 
 extension RenderPlan.Step {
-  fileprivate init(index: Int, spec: ThumbnailSpec, geometry: FittedGeometry, encoder: any ThumbnailEncoder) {
-    (self.index, self.spec) = (index, spec)
+  fileprivate init(
+    index: Int, spec: ThumbnailSpec, geometry: FittedGeometry, encoder: any ThumbnailEncoder,
+    colors: ThumbnailSpec.Colors
+  ) {
+    (self.index, self.spec, self.colors) = (index, spec, colors)
     (self.geometry, self.encoder) = (geometry, encoder)
     mixing = Mixing(geometry, spec.light)
   }

@@ -131,7 +131,7 @@ extension Renderer {
     defer { memory.leave(cost) }
     var warnings = file.warnings
     let header = file.decoder.header
-    let scaler = ImageScaler(plan, header: header, kernels: caches.kernels)
+    let scaler = ImageScaler(plan, header: header, caches: caches)
     let isWhole = try decode(file, bytes.span, into: scaler, warnings: &warnings)
     if failLevel == .warning, let warning = warnings.first { throw ImageError(.decodeError, warning) }
     let thumbnails = try scaler.thumbnails()

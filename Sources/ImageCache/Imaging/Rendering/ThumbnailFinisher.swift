@@ -1,3 +1,4 @@
+internal import CImage
 internal import CXXHash
 
 /// Makes thumbnails from scaled pixels.
@@ -5,11 +6,13 @@ struct ThumbnailFinisher {
   let header: ImageHeader
   let shape: DecodedShape
   let kernels: KernelCache
+  let transforms: ColorTransformCache
   /// The thumbnails so far, by the index of their spec.
   private(set) var thumbnails: [Int: Thumbnail] = [:]
 
-  init(header: ImageHeader, shape: DecodedShape, kernels: KernelCache) {
-    (self.header, self.shape, self.kernels) = (header, shape, kernels)
+  init(header: ImageHeader, shape: DecodedShape, kernels: KernelCache, transforms: ColorTransformCache) {
+    (self.header, self.shape) = (header, shape)
+    (self.kernels, self.transforms) = (kernels, transforms)
   }
 
   /// Makes the thumbnail of `scaled`, and those that are made from it.
@@ -19,10 +22,21 @@ struct ThumbnailFinisher {
       let smaller = try smaller(step.smaller, from: scaled)
       for scaled in smaller { try finish(scaled) }
     }
-    let content = try finished(scaled.take(), step.mixing).sharpened(by: step.spec.sharpening)
+    let (transform, colors) = try colors(of: step)
+    let content = try finished(scaled.take(), step.mixing, transform).sharpened(by: step.spec.sharpening)
     thumbnails[step.index] = try step.spec.thumbnail(
       of: step.geometry.cropsContent ? try content.smartlyCropped(to: step.geometry.canvas) : content,
-      geometry: step.geometry, encoder: step.encoder)
+      geometry: step.geometry, encoder: step.encoder, colors: colors)
+  }
+
+  /// Returns the colors of a thumbnail, and the transform to them; nil if the pixels have them.
+  private func colors(of step: RenderPlan.Step) throws(ImageError) -> (ColorTransform?, FileColors) {
+    guard step.colors != .sRGB, let usual = shape.colors, usual.losesColors else { return (shape.colors, .sRGB) }
+    if step.colors == .source, case .profile(let profile) = usual.source { return (nil, .profile(profile)) }
+    // The transform to sRGB has caused the same warnings.
+    var warnings: [String] = []
+    let wide = try transforms.transform(of: usual.source, model: usual.model, to: .displayP3, warnings: &warnings)
+    return (wide, .displayP3)
   }
 
   /// Scales the pixels of a thumbnail for smaller ones.
@@ -37,11 +51,13 @@ struct ThumbnailFinisher {
     return outputs
   }
 
-  /// Returns scaled pixels with straight alpha, in sRGB, with the orientation applied.
-  private func finished(_ pixels: consuming Bitmap, _ mixing: Mixing) throws(ImageError) -> Bitmap {
+  /// Returns scaled pixels with straight alpha, with their colors converted and the orientation applied.
+  private func finished(
+    _ pixels: consuming Bitmap, _ mixing: Mixing, _ colors: ColorTransform?
+  ) throws(ImageError) -> Bitmap {
     if mixing == .numbers && shape.layout.hasAlpha { pixels.unpremultiply() }
     // Linear light needs sRGB, so the colors are converted already.
-    guard mixing != .light, let colors = shape.colors else { return try pixels.oriented(header.orientation) }
+    guard mixing != .light, let colors else { return try pixels.oriented(header.orientation) }
     if pixels.layout == .planes {
       try colors.apply(toPlanes: pixels.planes)
     } else {
@@ -54,9 +70,11 @@ struct ThumbnailFinisher {
 extension ThumbnailSpec {
   /// Draws scaled content on its canvas if needed, and encodes it.
   func thumbnail(
-    of content: consuming Bitmap, geometry: FittedGeometry, encoder: any ThumbnailEncoder
+    of content: consuming Bitmap, geometry: FittedGeometry, encoder: any ThumbnailEncoder, colors: FileColors
   ) throws(ImageError) -> Thumbnail {
-    let file = try encoder.file(of: try onCanvas(content, geometry: geometry, for: encoder))
+    var drawn = self
+    if colors == .displayP3 { drawn.background = DisplayP3.color(background) }
+    let file = try encoder.file(of: try drawn.onCanvas(content, geometry: geometry, for: encoder), colors: colors)
     return Thumbnail(spec: self, size: geometry.canvas, format: file.format, bytes: file.bytes)
   }
 

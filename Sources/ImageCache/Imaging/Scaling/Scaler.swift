@@ -44,14 +44,14 @@ final class Scaler {
 final class ImageScaler: RowSink {
   private let plan: RenderPlan
   private let header: ImageHeader
-  private let kernels: KernelCache
+  private let caches: RenderingCaches
   private var shape: DecodedShape?
   /// The pixels of the steps of the plan, in the same order.
   private var outputs: [ScaledPixels] = []
   private var groups: [MixingGroup] = []
 
-  init(_ plan: RenderPlan, header: ImageHeader, kernels: KernelCache) {
-    (self.plan, self.header, self.kernels) = (plan, header, kernels)
+  init(_ plan: RenderPlan, header: ImageHeader, caches: RenderingCaches) {
+    (self.plan, self.header, self.caches) = (plan, header, caches)
   }
 
   func begin(_ shape: DecodedShape) throws(ImageError) {
@@ -65,7 +65,7 @@ final class ImageScaler: RowSink {
       guard !members.isEmpty else { continue }
       groups.append(
         try MixingGroup(
-          members, from: shape.planes, channels: shape.layout.channels, kernels: kernels,
+          members, from: shape.planes, channels: shape.layout.channels, kernels: caches.kernels,
           prepare: mixing.preparation(of: shape)))
     }
   }
@@ -93,7 +93,8 @@ final class ImageScaler: RowSink {
   /// Returns the thumbnails by the index of their spec. Call it once, after all rows.
   func thumbnails() throws(ImageError) -> [Int: Thumbnail] {
     guard let shape else { return [:] }
-    var finisher = ThumbnailFinisher(header: header, shape: shape, kernels: kernels)
+    var finisher = ThumbnailFinisher(
+      header: header, shape: shape, kernels: caches.kernels, transforms: caches.transforms)
     for output in outputs { try finisher.finish(output) }
     return finisher.thumbnails
   }

@@ -8,7 +8,7 @@ public struct Thumbnail: Hashable, Sendable {
   public var size: PixelSize
   /// The format of ``bytes``.
   public var format: OutputFormat
-  /// The whole file, in sRGB, without metadata; the pixels if the format is ``OutputFormat/rgba``;
+  /// The whole file, in the colors of the spec, without metadata; the pixels if the format is ``OutputFormat/rgba``;
   /// for ``OutputFormat/placeholder``, a record from which ``placeholder`` is read.
   public var bytes: [UInt8]
 

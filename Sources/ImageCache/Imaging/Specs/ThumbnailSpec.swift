@@ -49,6 +49,9 @@ public struct ThumbnailSpec: Hashable, Sendable {
   /// many percent of the difference, 0 to 200. Default 0: none.
   public var sharpening: Int
 
+  /// The colors of the file. Default ``Colors/sRGB``.
+  public var colors: Colors
+
   /// Creates a spec for a box of `width` by `height` points. `height` defaults to `width`.
   ///
   /// Any value is accepted here; ``Renderer/check(_:)`` throws if one is out of range.
@@ -56,7 +59,7 @@ public struct ThumbnailSpec: Hashable, Sendable {
     width: Int, height: Int? = nil, scale: Int = 1, fit: Fit = .inside, gravity: Gravity = .center,
     enlargement: Enlargement = .never, format: Format = .auto, quality: Int = 82, background: Color = .white,
     filter: Filter = .lanczos3, light: Light = .perceptual, scans: Scans = .baseline, maxBytes: Int? = nil,
-    trim: Int? = nil, sharpening: Int = 0
+    trim: Int? = nil, sharpening: Int = 0, colors: Colors = .sRGB
   ) {
     self.box = PixelSize(width: width, height: height ?? width)
     self.scale = scale
@@ -72,6 +75,16 @@ public struct ThumbnailSpec: Hashable, Sendable {
     self.maxBytes = maxBytes
     self.trim = trim
     self.sharpening = sharpening
+    self.colors = colors
+  }
+
+  /// The colors that the file may have.
+  var fileColors: Colors {
+    switch format {
+    case .rgba, .placeholder, .original: .sRGB
+    case .avif: colors == .sRGB ? .sRGB : .displayP3
+    default: colors
+    }
   }
 
   /// The gravity that has an effect: the middle, unless the fit is ``Fit/cover``.
@@ -83,7 +96,8 @@ public struct ThumbnailSpec: Hashable, Sendable {
       == (second.box, second.scale, second.fit, second.effectiveGravity, second.enlargement)
       && (first.format, first.quality, first.background, first.filter, first.light, first.scans)
         == (second.format, second.quality, second.background, second.filter, second.light, second.scans)
-      && (first.maxBytes, first.trim, first.sharpening) == (second.maxBytes, second.trim, second.sharpening)
+      && (first.maxBytes, first.trim, first.sharpening, first.colors)
+        == (second.maxBytes, second.trim, second.sharpening, second.colors)
   }
 
   /// Hashes the numbers only. The other properties would be hashed as strings, and specs that differ only in those
@@ -187,6 +201,18 @@ extension ThumbnailSpec {
     case linear
   }
 
+  /// The colors of a thumbnail. Gray images, those from CMYK inks, and images without colors that sRGB lacks are always
+  /// in sRGB; so are pixels, placeholders, and thumbnails that a ``PixelProcess`` changes.
+  public enum Colors: String, CaseIterable, Hashable, Sendable {
+    /// sRGB: the same colors everywhere.
+    case sRGB = "srgb"
+    /// Display P3, for images with colors that sRGB lacks. The file has a profile.
+    case displayP3 = "p3"
+    /// Those of the ICC profile of the image, which the file has as well. An image with other declared colors, and an
+    /// AVIF file, is in Display P3. ``ThumbnailSpec/background`` is not converted.
+    case source
+  }
+
   /// The scan order of a JPEG file.
   public enum Scans: String, CaseIterable, Hashable, Sendable {
     /// From top to bottom.
@@ -259,6 +285,9 @@ extension ThumbnailSpec {
     guard trim.map((0...255).contains) ?? true, (0...200).contains(sharpening) else {
       throw ImageError(.badSpec, "The tolerance of a border must be 0 to 255, and the sharpening 0 to 200.")
     }
+    guard colors == .sRGB || light == .perceptual else {
+      throw ImageError(.badSpec, "Linear light needs the colors of sRGB.")
+    }
     if let trait = format.missingTrait {
       throw ImageError(.badSpec, "The output format \(format.rawValue) needs a build with the package trait \(trait).")
     }
@@ -298,7 +327,7 @@ extension ThumbnailSpec {
   /// key.
   ///
   /// `1 256x256@1 inside never auto 82 ffffff lanczos3 perceptual baseline`, and then what differs from the default:
-  /// the gravity, if it has an effect, `trim10`, `sharpen33` and `max20000` for a limit of bytes.
+  /// the gravity, if it has an effect, `trim10`, `p3`, `sharpen33` and `max20000` for a limit of bytes.
   var cacheText: String {
     let numbers = ["\(Renderer.version)", "\(box)@\(scale)"]
     let look = [fit.rawValue, enlargement.rawValue, format.rawValue, "\(quality)", "\(background)"]
@@ -321,7 +350,8 @@ extension ThumbnailSpec {
     self.init(
       width: numbers[0], height: numbers[1], scale: numbers[2], fit: fit, gravity: ending.gravity,
       enlargement: enlargement, format: format, quality: quality, background: background, filter: filter, light: light,
-      scans: scans, maxBytes: ending.maxBytes, trim: ending.trim, sharpening: ending.sharpening)
+      scans: scans, maxBytes: ending.maxBytes, trim: ending.trim, sharpening: ending.sharpening,
+      colors: ending.colors)
   }
 }
 
@@ -333,7 +363,7 @@ extension ThumbnailSpec {
   /// Two specs are equal if and only if their fingerprints are. Suitable as a cache key: stable across processes,
   /// ASCII, without spaces, shorter than 130 characters.
   /// Example: `v1-256x256@1-inside-never-auto-q82-ffffff-lanczos3-perceptual-baseline`. What differs from the default
-  /// follows: the gravity, if it has an effect, `trim10`, `sharpen33` and `max20000` for a limit of bytes.
+  /// follows: the gravity, if it has an effect, `trim10`, `p3`, `sharpen33` and `max20000` for a limit of bytes.
   public var fingerprint: String {
     // Appended piece by piece, because each row of a run needs it.
     var text = "v\(Renderer.version)-\(box)@\(scale)"
@@ -369,7 +399,8 @@ extension ThumbnailSpec {
     self.init(
       width: numbers[0], height: numbers[1], scale: numbers[2], fit: fit, gravity: ending.gravity,
       enlargement: enlargement, format: format, quality: quality, background: background, filter: filter, light: light,
-      scans: scans, maxBytes: ending.maxBytes, trim: ending.trim, sharpening: ending.sharpening)
+      scans: scans, maxBytes: ending.maxBytes, trim: ending.trim, sharpening: ending.sharpening,
+      colors: ending.colors)
   }
 
   /// The texts of the properties that differ from their defaults, for the end of a canonical string. Without them, such
@@ -377,6 +408,7 @@ extension ThumbnailSpec {
   private var endTexts: [String] {
     var texts = gravityTexts
     if let trim { texts.append("\(Ending.trim)\(trim)") }
+    if colors != .sRGB { texts.append(colors.rawValue) }
     if sharpening != 0 { texts.append("\(Ending.sharpen)\(sharpening)") }
     if let maxBytes { texts.append("\(Ending.max)\(maxBytes)") }
     return texts
@@ -389,12 +421,17 @@ extension ThumbnailSpec {
     var gravity = Gravity.center
     var (trim, maxBytes): (Int?, Int?)
     var sharpening = 0
+    var colors = Colors.sRGB
 
     /// Parses the texts of a spec with this fit; nil for anything that they never are.
     init?(_ texts: ArraySlice<String>, _ fit: Fit) {
       var texts = texts
       if let number = Self.take(Self.max, 1..., from: &texts) { maxBytes = number }
       if let number = Self.take(Self.sharpen, 1...200, from: &texts) { sharpening = number }
+      if let last = texts.last, let colors = Colors(rawValue: last), colors != .sRGB {
+        self.colors = colors
+        texts.removeLast()
+      }
       trim = Self.take(Self.trim, 0...255, from: &texts)
       guard let gravity = ThumbnailSpec.gravity(texts, fit) else { return nil }
       self.gravity = gravity
