@@ -14,22 +14,27 @@ enum { maxPixels = 1 << 18 };
 static bool usesLibpng;
 
 bool __real_cimage_plain_open(PlainData *data, png_structp png, png_infop info, const uint8_t *chunks, size_t count,
-                              int channels);
+                              int channels, bool isApple);
 
-/// Called instead of `cimage_plain_open`, because of an option of the linker.
+/// Called instead of `cimage_plain_open`, because of an option of the linker. libpng cannot decode the files of iOS
+/// packages.
 bool __wrap_cimage_plain_open(PlainData *data, png_structp png, png_infop info, const uint8_t *chunks, size_t count,
-                              int channels) {
-  return !usesLibpng && __real_cimage_plain_open(data, png, info, chunks, count, channels);
+                              int channels, bool isApple) {
+  return (!usesLibpng || isApple) && __real_cimage_plain_open(data, png, info, chunks, count, channels, isApple);
 }
 
 static uint32_t number(const uint8_t *bytes) {
   return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
+/// Returns true for a file of an iOS package, whose header is 16 bytes later.
+static bool is_apple(const uint8_t *file, size_t count) { return count >= 50 && memcmp(file + 12, "CgBI", 4) == 0; }
+
 /// Returns the number of channels to decode a file with: those of its color type, and alpha if the file has `tRNS`.
 static int32_t channels_of(const uint8_t *file, size_t count) {
   static const int32_t channels[7] = {1, 0, 3, 3, 2, 0, 4};
-  int32_t plain = file[25] <= 6 ? channels[file[25]] : 0;
+  uint8_t color = file[is_apple(file, count) ? 41 : 25];
+  int32_t plain = color <= 6 ? channels[color] : 0;
   return plain + (plain % 2 == 1 && memmem(file, count, "tRNS", 4) != NULL);
 }
 
@@ -68,8 +73,9 @@ static void read_profile(const uint8_t *bytes, size_t count, CImagePNGDecoding o
 
 /// Decodes a file in every way, and compares the results.
 static void decode(const uint8_t *bytes, size_t count) {
-  if (count < 34 || memcmp(bytes + 12, "IHDR", 4) != 0) return;
-  uint32_t width = number(bytes + 16), height = number(bytes + 20);
+  size_t header = is_apple(bytes, count) ? 28 : 12;
+  if (count < 34 || memcmp(bytes + header, "IHDR", 4) != 0) return;
+  uint32_t width = number(bytes + header + 4), height = number(bytes + header + 8);
   if (width == 0 || height == 0 || width > maxPixels || height > maxPixels) return;
   if (width * (uint64_t)height > maxPixels || channels_of(bytes, count) == 0) return;
   // A byte of the checksum of the header requests an opaque alpha channel or a conversion of gamma.
@@ -104,10 +110,11 @@ static void put_chunk(File *file, const char *type, const uint8_t *data, size_t 
 }
 
 /// Compresses `rows`, and writes them as chunks of at most `most` bytes.
-static void put_data(File *file, const uint8_t *rows, size_t count, size_t most) {
+static void put_data(File *file, const uint8_t *rows, size_t count, size_t most, bool isApple) {
   static uint8_t data[1 << 16];
   struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(1);
-  size_t written = libdeflate_zlib_compress(compressor, rows, count, data, sizeof data);
+  size_t written = (isApple ? libdeflate_deflate_compress : libdeflate_zlib_compress)(
+    compressor, rows, count, data, sizeof data);
   libdeflate_free_compressor(compressor);
   for (size_t at = 0; at < written; at += most) {
     put_chunk(file, "IDAT", data + at, written - at < most ? written - at : most);
@@ -122,13 +129,15 @@ static void make(const uint8_t *bytes, size_t count, File *file) {
   uint8_t header[13] = {0, 0, 0, 1 + bytes[0] % 80, 0, 0, 0, 1 + bytes[1] % 80, depth, color};
   memcpy(file->bytes, "\x89PNG\r\n\x1A\n", 8);
   file->count = 8;
+  bool isApple = bytes[5] & 2;
+  if (isApple) put_chunk(file, "CgBI", header, 4);
   put_chunk(file, "IHDR", header, 13);
   uint8_t palette[3 * 256];
   for (size_t i = 0; i < sizeof palette; i++) palette[i] = bytes[i % count];
   size_t colorCount = 1 + bytes[4] % (1u << (color == 3 ? depth : 8));
   if (color == 3) put_chunk(file, "PLTE", palette, 3 * colorCount);
   if (bytes[5] & 1) put_chunk(file, "tRNS", palette + 7, color == 0 ? 2 : color == 2 ? 6 : bytes[5] % colorCount + 1);
-  put_data(file, bytes + 7, count - 7, 1 + (bytes[6] & 1 ? 65535 : bytes[6]));
+  put_data(file, bytes + 7, count - 7, 1 + (bytes[6] & 1 ? 65535 : bytes[6]), isApple);
   put_chunk(file, "IEND", NULL, 0);
 }
 

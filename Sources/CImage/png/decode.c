@@ -40,9 +40,18 @@ static bool open_plain(Decoder *self) {
   PNGReader *reader = &self->reader;
   // libpng ignores a product of the gammas of file and screen that is between 0.95 and 1.05.
   double product = self->options.gamma * 2.2;
-  if (product != 0 && (product < 0.96 || product > 1.04)) return false;
+  if (product != 0 && (product < 0.96 || product > 1.04) && !reader->isApple) return false;
   return cimage_plain_open(&self->plain, reader->png, reader->info, reader->next - 8, reader->left + 8,
-                           self->options.channels);
+                           self->options.channels, reader->isApple);
+}
+
+/// Fails for a file of Apple's variant that `open_plain` has refused, because libpng knows nothing of it.
+static void refuse_apple(PNGReader *reader) {
+  bool isUsual = png_get_interlace_type(reader->png, reader->info) == PNG_INTERLACE_NONE &&
+                 png_get_bit_depth(reader->png, reader->info) == 8;
+  if (!cimage_png_has_end(reader)) reader->errors.status = CImageStatusTruncated;
+  else if (!isUsual) reader->errors.status = CImageStatusUnsupported;
+  png_error(reader->png, "the image data of the PNG file of an iOS package is damaged, too large or unusual");
 }
 
 /// Limits the remaining bytes once the last row is decoded. libpng calls it after inflating and unfiltering a row;
@@ -147,6 +156,7 @@ static CImageStatus decode(Decoder *self) {
   cimage_png_read_header(reader, self->options.width, self->options.height);
   check_size(reader, self->options);
   if (open_plain(self)) return cimage_plain_read(&self->plain, self->sink);
+  if (reader->isApple) refuse_apple(reader);
   choose_output(self);
   CImageStatus status = read_rows(self);
   if (status != CImageStatusOK) return status;

@@ -77,13 +77,14 @@ static bool find(Compressed *compressed, const uint8_t *chunks, size_t count, si
   return total <= maxBytes - size && join(compressed, chunks, chunkCount, total);
 }
 
-/// Decompresses exactly all rows from exactly all bytes.
-static bool inflate_rows(Compressed compressed, FilteredRows rows) {
+/// Decompresses exactly all rows from exactly all bytes. Without the header of zlib, there is no checksum either.
+static bool inflate_rows(Compressed compressed, FilteredRows rows, bool hasHeader) {
   struct libdeflate_decompressor *decompressor = libdeflate_alloc_decompressor();
   if (decompressor == NULL) return false;
   size_t used = 0, size = rows.count * (rows.rowBytes + 1);
   enum libdeflate_result result =
-    libdeflate_zlib_decompress_ex(decompressor, compressed.bytes, compressed.count, rows.bytes, size, &used, NULL);
+    (hasHeader ? libdeflate_zlib_decompress_ex : libdeflate_deflate_decompress_ex)(
+      decompressor, compressed.bytes, compressed.count, rows.bytes, size, &used, NULL);
   libdeflate_free_decompressor(decompressor);
   return result == LIBDEFLATE_SUCCESS && used == compressed.count && cimage_filters_are_known(rows);
 }
@@ -98,7 +99,7 @@ static bool is_plain(png_structp png, png_infop info, int channels) {
 }
 
 bool cimage_plain_open(PlainData *data, png_structp png, png_infop info, const uint8_t *chunks, size_t count,
-                       int channels) {
+                       int channels, bool isApple) {
   if (!is_plain(png, info, channels)) return false;
   size_t rowBytes = png_get_rowbytes(png, info), height = png_get_image_height(png, info);
   if ((rowBytes + 1) * height > maxBytes) return false;
@@ -106,7 +107,8 @@ bool cimage_plain_open(PlainData *data, png_structp png, png_infop info, const u
   if (!find(&compressed, chunks, count, (rowBytes + 1) * height)) return false;
   size_t bits = (size_t)png_get_channels(png, info) * png_get_bit_depth(png, info);
   data->rows = (FilteredRows){malloc((rowBytes + 1) * height), height, rowBytes, (bits + 7) / 8};
-  bool isComplete = data->rows.bytes != NULL && inflate_rows(compressed, data->rows);
+  data->isSwapped = isApple && png_get_color_type(png, info) != PNG_COLOR_TYPE_PALETTE;
+  bool isComplete = data->rows.bytes != NULL && inflate_rows(compressed, data->rows, !isApple);
   if (compressed.isJoined) free((void *)compressed.bytes);
   if (isComplete) {
     cimage_expansion_init(&data->expansion, png, info, channels);
@@ -117,13 +119,32 @@ bool cimage_plain_open(PlainData *data, png_structp png, png_infop info, const u
   return isComplete;
 }
 
-/// Converts the rows from `first` to before `end`, and passes them on.
+/// Puts red first, and divides the colors by their alpha.
+static void restore(CImageBitmap strip) {
+  size_t channels = (size_t)strip.channels;
+  for (int32_t y = 0; y < strip.height && channels > 2; y++) {
+    uint8_t *pixel = strip.pixels + (size_t)y * strip.stride;
+    for (int32_t x = 0; x < strip.width; x++, pixel += channels) {
+      uint8_t blue = pixel[0];
+      pixel[0] = pixel[2];
+      pixel[2] = blue;
+    }
+  }
+  if (channels % 2 == 0) cimage_unpremultiply(strip);
+}
+
+static CImageStatus pass(const PlainData *data, CImageBitmap strip, CImageRowSink sink) {
+  if (data->isSwapped) restore(strip);
+  return sink.take(sink.context, &strip);
+}
+
+/// Converts the rows from `first` on, and passes them on.
 static CImageStatus pass_expanded(const PlainData *data, size_t first, CImageBitmap strip, CImageRowSink sink) {
   const uint8_t *row = data->rows.bytes + first * (data->rows.rowBytes + 1) + 1;
   for (int32_t y = 0; y < strip.height; y++, row += data->rows.rowBytes + 1) {
     cimage_expand_row(&data->expansion, row, strip.pixels + (size_t)y * strip.stride);
   }
-  return sink.take(sink.context, &strip);
+  return pass(data, strip, sink);
 }
 
 CImageStatus cimage_plain_read(PlainData *data, CImageRowSink sink) {
@@ -142,7 +163,7 @@ CImageStatus cimage_plain_read(PlainData *data, CImageRowSink sink) {
       status = pass_expanded(data, y, strip, sink);
     } else {
       strip.pixels = rows.bytes + y * (rows.rowBytes + 1) + 1;
-      status = sink.take(sink.context, &strip);
+      status = pass(data, strip, sink);
     }
   }
   free(expanded);

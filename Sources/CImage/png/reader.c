@@ -50,8 +50,7 @@ static void take(png_structp png, png_bytep bytes, size_t count) {
   self->left -= count;
 }
 
-/// Returns true if the last chunk is that of a complete file.
-static bool has_end(const PNGReader *self) {
+bool cimage_png_has_end(const PNGReader *self) {
   return self->left >= 12 && memcmp(self->next + self->left - 8, "IEND", 4) == 0;
 }
 
@@ -70,7 +69,14 @@ bool cimage_png_open(PNGReader *self, const uint8_t *bytes, size_t count, CImage
   self->errors.messages = messages;
   self->next = bytes;
   self->left = count;
-  self->chunk = count >= 8 ? bytes + 8 : NULL;
+  // The signature, and the chunk with four bytes.
+  enum { appleStart = 8 + 16 };
+  self->isApple = count >= appleStart && get32(bytes + 8) == 4 && memcmp(bytes + 12, "CgBI", 4) == 0;
+  if (self->isApple) {
+    self->next += appleStart;
+    self->left -= appleStart;
+  }
+  self->chunk = self->isApple ? self->next : count >= 8 ? bytes + 8 : NULL;
   self->budget = SIZE_MAX;
   self->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &self->errors, cimage_png_error, cimage_png_warning,
                                        &self->errors, cimage_png_malloc, cimage_png_free);
@@ -80,8 +86,9 @@ bool cimage_png_open(PNGReader *self, const uint8_t *bytes, size_t count, CImage
 
 void cimage_png_read_header(PNGReader *self, int32_t width, int32_t height) {
   png_set_read_fn(self->png, self, take);
+  if (self->isApple) png_set_sig_bytes(self->png, 8);
   // libpng decodes nothing of data that it cannot read completely.
-  if (!has_end(self)) png_set_compression_buffer_size(self->png, smallRead);
+  if (!cimage_png_has_end(self)) png_set_compression_buffer_size(self->png, smallRead);
   set_limits(self, width, height);
   png_read_info(self->png, self->info);
 }

@@ -21,6 +21,9 @@ typedef struct PNGReader {
   size_t budget;
   /// True if all rows are read. Later errors do not affect the image.
   bool isComplete;
+  /// True if the file is one of an iOS package: the chunk `CgBI` precedes the header, the image data lacks the header
+  /// and the checksum of zlib, and the pixels are blue, green, red and premultiplied alpha. Apple has not documented it.
+  bool isApple;
 } PNGReader;
 
 /// Prepares reading a file. Returns false if memory runs out. The caller closes the reader.
@@ -29,6 +32,9 @@ bool cimage_png_open(PNGReader *reader, const uint8_t *bytes, size_t count, CIma
 /// Reads all chunks before the image data of a file of at most this size. The caller has set `errors.jump`, to which
 /// this and all later calls of libpng jump if they fail.
 void cimage_png_read_header(PNGReader *reader, int32_t width, int32_t height);
+
+/// Returns true if the last chunk is that of a complete file.
+bool cimage_png_has_end(const PNGReader *reader);
 
 /// Frees everything.
 void cimage_png_close(PNGReader *reader);

@@ -29,6 +29,66 @@ import Testing
     return high << 16 | low
   }
 
+  /// Returns a file as those in iOS packages: raw deflate data in two chunks, in which blue comes first and alpha is
+  /// premultiplied. `rows` are those of an ordinary file.
+  private static func appleFile(colorType: UInt8, size: (Int, Int), rows: [[UInt8]], more: [UInt8] = []) -> [UInt8] {
+    let channels = colorType == 6 ? 4 : 3
+    var data: [UInt8] = []
+    for row in rows {
+      data.append(0)
+      for start in stride(from: 0, to: row.count, by: channels) {
+        let alpha = channels == 4 ? Int(row[start + 3]) : 255
+        for channel in 0..<3 { data.append(UInt8((Int(row[start + 2 - channel]) * alpha + 127) / 255)) }
+        if channels == 4 { data.append(UInt8(alpha)) }
+      }
+    }
+    let deflated = BodyCoding.rawDeflate(data)
+    let header: [UInt8] = [0, 0, 0, UInt8(size.0), 0, 0, 0, UInt8(size.1), 8, colorType, 0, 0, 0]
+    return [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + SampleImage.pngChunk("CgBI", [0x50, 0, 0x20, 2])
+      + SampleImage.pngChunk("IHDR", header) + more + SampleImage.pngChunk("IDAT", Array(deflated[..<5]))
+      + SampleImage.pngChunk("IDAT", Array(deflated[5...])) + SampleImage.pngChunk("IEND", [])
+  }
+
+  private static let appleRows: [[UInt8]] = (0..<9).map { y in
+    (0..<12).flatMap { x -> [UInt8] in
+      let alpha: [UInt8] = [255, 255, 0, 128]
+      return [UInt8(x * 20), UInt8(y * 28), 40, alpha[(x + y) % 4]]
+    }
+  }
+
+  @Test func `A file of an iOS package has the pixels of the ordinary file`() throws {
+    let ordinary = Self.file(colorType: 6, size: (12, 9), rows: Self.appleRows)
+    let apple = Self.appleFile(colorType: 6, size: (12, 9), rows: Self.appleRows)
+    let (expected, found) = (try DecodedPixels(file: ordinary), try DecodedPixels(file: apple))
+
+    #expect(found.size == expected.size)
+    for index in stride(from: 0, to: expected.samples.count, by: 4) where expected.samples[index + 3] > 0 {
+      // A premultiplied sample of half the alpha has half the levels.
+      #expect((0..<4).allSatisfy { abs(Int(found.samples[index + $0]) - Int(expected.samples[index + $0])) <= 1 })
+    }
+    let opaque = Self.appleRows.map { row in row.enumerated().filter { $0.offset % 4 < 3 }.map(\.element) }
+    let (rgb, plain) = (
+      Self.appleFile(colorType: 2, size: (12, 9), rows: opaque), Self.file(colorType: 2, size: (12, 9), rows: opaque)
+    )
+    #expect(try DecodedPixels(file: rgb) == DecodedPixels(file: plain))
+  }
+
+  @Test func `A file of an iOS package may be turned, and fails where it is damaged`() throws {
+    // TIFF 6.0: a big-endian directory with the tag 0x0112, a short with the value 6.
+    let exif: [UInt8] = [0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0, 0, 0, 0, 0]
+    let turned = Self.appleFile(
+      colorType: 6, size: (12, 9), rows: Self.appleRows, more: SampleImage.pngChunk("eXIf", exif))
+    let specs = [ThumbnailSpec(width: 20)]
+    #expect(try Renderer().render(turned, specs: specs).thumbnails[0].size == PixelSize(width: 9, height: 12))
+
+    for count in 0..<turned.count {
+      #expect(throws: ImageError.self) { try Renderer().render(turned[..<count], specs: specs) }
+    }
+    var damaged = turned
+    damaged[turned.count - 40] ^= 0xFF
+    #expect(throws: ImageError.self) { try Renderer().render(damaged, specs: specs) }
+  }
+
   @Test func `A file written by hand decodes to exactly its pixels`() throws {
     let rows: [[UInt8]] = [
       [255, 0, 0, 255, 0, 255, 0, 128], [0, 0, 255, 1, 9, 8, 7, 0], [1, 2, 3, 255, 250, 251, 252, 254],

@@ -32,11 +32,15 @@ struct PNGHeader: Sendable {
 struct PNGHeaderReader {
   let limits: DecodingLimits
 
+  /// Returns the number of bytes by which the header is later than usual: in the files of iOS packages, the chunk
+  /// `CgBI` precedes it.
+  private static func delay(of bytes: Span<UInt8>) -> Int {
+    bytes.has("CgBI", at: 12) && bytes.uint32(at: 8) == 4 && bytes.count >= 24 ? 16 : 0
+  }
+
   /// Reads the header. Returns nil if `bytes` end before the image data begins.
-  func read(_ bytes: Span<UInt8>) throws(ImageError) -> PNGHeader? {
-    if bytes.has("CgBI", at: 12) {
-      throw ImageError(.unsupportedFormat, "Apple's PNG variant for iOS (CgBI) is not supported.")
-    }
+  func read(_ file: Span<UInt8>) throws(ImageError) -> PNGHeader? {
+    let bytes = file.extracting(Self.delay(of: file)...)
     guard bytes.count >= 33 else { return nil }
     guard bytes.has("IHDR", at: 12), bytes.uint32(at: 8) == 13 else {
       throw ImageError(.decodeError, "The PNG file does not begin with a header chunk.")
@@ -61,7 +65,8 @@ struct PNGHeaderReader {
   }
 
   /// Reads the `eXIf` chunk after the image data, if there is one. The decoder reports any damage there.
-  static func readTrailer(_ bytes: Span<UInt8>, into header: inout PNGHeader) {
+  static func readTrailer(_ file: Span<UInt8>, into header: inout PNGHeader) {
+    let bytes = file.extracting(delay(of: file)...)
     var offset = 33
     var isBehind = false
     while let length = bytes.uint32(at: offset), offset + 12 + length <= bytes.count {
