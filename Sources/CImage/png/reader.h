@@ -22,7 +22,7 @@ typedef struct PNGReader {
   /// True if all rows are read. Later errors do not affect the image.
   bool isComplete;
   /// True if the file is one of an iOS package: the chunk `CgBI` precedes the header, the image data lacks the header
-  /// and the checksum of zlib, and the pixels are blue, green, red and premultiplied alpha. Apple has not documented it.
+  /// and the checksum of zlib, and the pixels are blue, green, red and premultiplied alpha. Apple documents none of it.
   bool isApple;
 } PNGReader;
 

@@ -112,18 +112,17 @@ extension Renderer {
   }
 
   private func render(file bytes: [UInt8], _ specs: [ThumbnailSpec]) throws(ImageError) -> Rendering {
+    let parts = try partsWithoutBorder(bytes, specs)
     var file = try ImageFile(bytes.span, limits: limits, decoders: caches.decoders)
     let source = file.decoder.header.source
     try source.size.check(minPixels: minPixels, maxAspectRatio: maxAspectRatio)
-    let renderers = file.decoder is IsolatedDecoder ? nil : caches.renderers
-    let parts = renderers == nil ? try partsWithoutBorder(bytes, specs) : [:]
     file.decoder.fill(specs, within: parts, maxPixels: maxOutputPixels)
     let plan = RenderPlan(
       file.decoder, specs: specs, maxContent: maxOutputPixels, encoders: caches.encoders, process: process,
       parts: parts)
     file.decoder.adapt(to: plan.demand)
     let cost = file.decoder.peakBytes + plan.peakBytes(file.decoder)
-    if let renderers {
+    if let renderers = caches.renderers, !(file.decoder is IsolatedDecoder) {
       return try IsolatedRenderer(renderers).render(
         bytes, RenderOrder(specs, self), source: source, plan, memory: memory, cost: cost)
     }
@@ -140,11 +139,16 @@ extension Renderer {
       isDamaged: !isWhole)
   }
 
-  /// Decodes a file to find the parts that are left without a border, by its tolerance; none if no spec has one.
+  /// Decodes a file to find the parts that are left without a border, by its tolerance; none if no spec has one, or if
+  /// another process renders the file and finds them.
+  ///
+  /// Called before the file is opened for its thumbnails: a thread that holds one process of `thumbs-decode` must not
+  /// wait for another.
   private func partsWithoutBorder(
     _ bytes: [UInt8], _ specs: [ThumbnailSpec]
   ) throws(ImageError) -> [Int: TrimmedPart] {
     guard specs.contains(where: { $0.trim != nil }) else { return [:] }
+    if caches.renderers != nil, case .decodable = try FileRecognition(bytes.span) { return [:] }
     var file = try ImageFile(bytes.span, limits: limits, decoders: caches.decoders)
     file.decoder.fill(specs, within: [:], maxPixels: maxOutputPixels)
     let cost = file.decoder.peakBytes
