@@ -10,7 +10,7 @@ let package = Package(
     // A stub transport and a clock for the tests of programs that use the libraries.
     .library(name: "DownloadsTesting", targets: ["DownloadsTesting"]),
     .executable(name: "thumbs", targets: ["thumbs"]),
-    // The program that the libraries start for AVIF, HEIC, JPEG XL, SVG and TIFF.
+    // The program that the libraries start for AVIF, HEIC, JPEG XL, PSD, SVG and TIFF.
     .executable(name: "thumbs-decode", targets: ["thumbs-decode"]),
   ],
   // Without a trait, the libraries do not need its system library or its package.
@@ -71,7 +71,7 @@ let package = Package(
     .target(name: "CDecodeChannel", cSettings: [.define("_GNU_SOURCE")]),
     .target(name: "CDecoder", dependencies: ["CDecodeChannel", "CSeccomp"], cSettings: [.define("_GNU_SOURCE")]),
     .executableTarget(
-      name: "thumbs-decode", dependencies: ["CDecoder", "CAVIF", "CHEIF", "CJXL", "CTIFF", "CRSVG"],
+      name: "thumbs-decode", dependencies: ["CDecoder", "CAVIF", "CHEIF", "CJXL", "CTIFF", "CRSVG", "CZlib"],
       cSettings: [.define("_GNU_SOURCE")],
       // libheif finds our function for worker threads, which must not start, only if it is exported.
       linkerSettings: [

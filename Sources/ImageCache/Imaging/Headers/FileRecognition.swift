@@ -232,7 +232,7 @@ private enum UnsupportedFormat {
     ("ICNS", ascii("icns")),
     ("JPEG 2000", [0, 0, 0, 0x0C] + ascii("jP  ")), ("JPEG 2000", [0xFF, 0x4F, 0xFF, 0x51]),
     ("JPEG XR", ascii("II") + [0xBC, 0x01]),
-    ("PSD", ascii("8BPS")), ("PDF", ascii("%PDF-")), ("PostScript", ascii("%!PS")),
+    ("PDF", ascii("%PDF-")), ("PostScript", ascii("%!PS")),
     ("MNG", [0x8A] + ascii("MNG")), ("JNG", [0x8B] + ascii("JNG")),
     ("OpenEXR", [0x76, 0x2F, 0x31, 0x01]), ("QOI", ascii("qoif")), ("DDS", ascii("DDS ")),
     ("FLIF", ascii("FLIF")), ("BPG", ascii("BPG") + [0xFB]), ("Radiance HDR", ascii("#?RADIANCE")),

@@ -66,10 +66,10 @@ struct IsolatedFormat: Sendable {
   let id: DecodeFormatID
   /// The name for people.
   let name: String
-  /// The library.
+  /// The library, or what decodes without one.
   let library: String
-  /// The package of Debian and Ubuntu with which the library is built in.
-  let package: String
+  /// The package of Debian and Ubuntu with which the library is built in; nil if there is no library.
+  let package: String?
   let signatures: [FileSignature]
 
   /// All of them. The media types in the `Accept` field have the same order.
@@ -85,6 +85,9 @@ struct IsolatedFormat: Sendable {
         FileSignature(FileSignature.ascii("II*") + [0]), FileSignature(FileSignature.ascii("MM") + [0, 0x2A]),
         FileSignature(FileSignature.ascii("II+") + [0]), FileSignature(FileSignature.ascii("MM") + [0, 0x2B]),
       ]),
+    IsolatedFormat(
+      format: .psd, id: DecodeFormatPSD, name: "PSD", library: "its own decoder", package: nil,
+      signatures: [1, 2].map { FileSignature(FileSignature.ascii("8BPS") + [0, $0]) }),
     .svg,
   ]
 
@@ -113,6 +116,8 @@ extension SourceFormat {
   public static let heic = SourceFormat(rawValue: "heic", mediaType: "image/heic")
   /// JPEG XL (ISO/IEC 18181), decoded by `thumbs-decode`.
   public static let jpegXL = SourceFormat(rawValue: "jxl", mediaType: "image/jxl")
+  /// PSD and PSB (Photoshop), whose merged image `thumbs-decode` decodes.
+  public static let psd = SourceFormat(rawValue: "psd", mediaType: "image/vnd.adobe.photoshop")
   /// SVG, also compressed, drawn by `thumbs-decode` at the size of the thumbnails.
   public static let svg = SourceFormat(rawValue: "svg", mediaType: "image/svg+xml")
   /// TIFF 6.0 and BigTIFF, decoded by `thumbs-decode`.
