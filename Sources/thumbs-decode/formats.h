@@ -6,6 +6,6 @@
 #include <CDecoder.h>
 
 extern const Format *const decode_avif, *const decode_heic, *const decode_jpegxl, *const decode_svg, *const decode_tiff,
-    *const decode_psd;
+    *const decode_psd, *const decode_raw;
 
 #endif

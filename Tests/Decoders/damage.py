@@ -10,6 +10,8 @@ import heic
 import jpegxl
 import psd
 import psd_file
+import raw
+import raw_file
 import samples
 import svg
 import tiff
@@ -50,7 +52,8 @@ def whole_files(folder):
         for suffix in ("psd", "psb"):
             psd_file.write(folder / f"{name}.{suffix}", psd.planes_of(photo), psd_file.RGB, 8, compression,
                            suffix == "psb", layers=1)
-    suffixes = (".tif", ".svg", ".svgz", ".avif", ".heic", ".jxl", ".psd", ".psb")
+    raw_file.write_nef_with_last_preview(folder / "preview.nef", raw.encoded(*raw.PREVIEW), raw.RAW)
+    suffixes = (".tif", ".svg", ".svgz", ".avif", ".heic", ".jxl", ".psd", ".psb", ".nef")
     return [path for path in folder.iterdir() if path.suffix in suffixes]
 
 

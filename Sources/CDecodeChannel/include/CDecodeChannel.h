@@ -46,7 +46,8 @@ typedef enum DecodeFormatID {
   DecodeFormatSVG = 3,
   DecodeFormatTIFF = 4,
   DecodeFormatPSD = 5,
-  DecodeFormatCount = 6,
+  DecodeFormatRaw = 6,
+  DecodeFormatCount = 7,
 } DecodeFormatID;
 
 /// The protections that hold in a decoder: the bits of `DecodeHello.protections`.
