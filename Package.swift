@@ -10,7 +10,7 @@ let package = Package(
     // A stub transport and a clock for the tests of programs that use the libraries.
     .library(name: "DownloadsTesting", targets: ["DownloadsTesting"]),
     .executable(name: "thumbs", targets: ["thumbs"]),
-    // The program that the libraries start for AVIF, HEIC, JPEG XL, SVG and TIFF.
+    // The program that the libraries start for AVIF, HEIC, JPEG XL, PSD, SVG, TIFF and camera raw files.
     .executable(name: "thumbs-decode", targets: ["thumbs-decode"]),
   ],
   // Without a trait, the libraries do not need its system library or its package.
@@ -45,6 +45,7 @@ let package = Package(
     .system("CHEIF", pkgConfig: "libheif", package: "libheif-dev"),
     .system("CJXL", pkgConfig: "libjxl", package: "libjxl-dev"),
     .system("CTIFF", pkgConfig: "libtiff-4", package: "libtiff-dev"),
+    .system("CRaw", pkgConfig: "libraw", package: "libraw-dev"),
     .system("CRSVG", pkgConfig: "librsvg-2.0", package: "librsvg2-dev"),
     .system("CSeccomp", pkgConfig: "libseccomp", package: "libseccomp-dev"),
     // C declarations that Swift's own modules lack.
@@ -71,7 +72,8 @@ let package = Package(
     .target(name: "CDecodeChannel", cSettings: [.define("_GNU_SOURCE")]),
     .target(name: "CDecoder", dependencies: ["CDecodeChannel", "CSeccomp"], cSettings: [.define("_GNU_SOURCE")]),
     .executableTarget(
-      name: "thumbs-decode", dependencies: ["CDecoder", "CAVIF", "CHEIF", "CJXL", "CTIFF", "CRSVG"],
+      name: "thumbs-decode",
+      dependencies: ["CDecoder", "CAVIF", "CHEIF", "CJXL", "CTIFF", "CRSVG", "CRaw", "CJPEG", "CZlib"],
       cSettings: [.define("_GNU_SOURCE")],
       // libheif finds our function for worker threads, which must not start, only if it is exported.
       linkerSettings: [

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Compares thumbs with vipsthumbnail on AVIF, HEIC, JPEG XL, TIFF and SVG files, and on AVIF thumbnails of JPEG files:
-decoders.py THUMBS PHOTOS [FORMAT ...]
+"""Compares thumbs with vipsthumbnail on AVIF, HEIC, JPEG XL, PSD, TIFF and SVG files, and on AVIF thumbnails of JPEG
+files: decoders.py THUMBS PHOTOS [FORMAT ...]
 
 Both read local files with two threads or processes, make thumbnails of 256 pixels, and run in turn, 3 times each; the
 best runs are compared. thumbs decodes in its sandbox, and begins each time with an empty cache. The files are made of
@@ -25,10 +25,12 @@ BREEZE = pathlib.Path("/usr/share/icons/breeze")
 THUMBS, PHOTOS = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 FILES = PHOTOS.parent / "decoders"
 # The number of files of each format.
-COUNTS = {"avif": 200, "svg": 500, "heic": 50, "jxl": 50, "tiff": 50, "to-avif": 100}
+COUNTS = {"avif": 200, "svg": 500, "heic": 50, "jxl": 50, "tiff": 50, "psd": 50, "to-avif": 100}
 ENCODERS = {
     "avif": ["avifenc", "-s", "9", "-y", "420", "--min", "20", "--max", "32", "{source}", "{target}"],
     "heic": ["heif-enc", "-q", "60", "{source}", "-o", "{target}"],
+    # One layer and the merged image.
+    "psd": ["convert", "{source}", "-compress", "RLE", "{target}"],
     "jxl": ["cjxl", "{source}", "{target}", "-e", "3", "-d", "1.5", "--lossless_jpeg=0", "--quiet"],
 }
 

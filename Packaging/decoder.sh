@@ -5,10 +5,11 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 libraries=()
-for name in libavif libheif libjxl libtiff-4 librsvg-2.0 libseccomp; do
+for name in libavif libheif libjxl libtiff-4 librsvg-2.0 libraw libjpeg zlib libseccomp; do
   if pkg-config --exists "$name"; then libraries+=("$name"); fi
 done
-mapfile -d ' ' -t flags < <(pkg-config --cflags --libs "${libraries[@]}" | tr -d '\n')
+# LibRaw declares OpenMP, whose header clang may lack. Nothing here uses it.
+mapfile -d ' ' -t flags < <(pkg-config --cflags --libs "${libraries[@]}" | tr -d '\n' | sed 's/-fopenmp //g')
 # The function replaces one of a library that libheif loads later.
 export=-Wl,--export-dynamic-symbol=de265_start_worker_threads
 clang -std=c11 -O2 -D_GNU_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fPIE -pie -Wall -Wextra -Werror \

@@ -165,10 +165,10 @@ test-cluster: setup
 	cd Python && RAY_USAGE_STATS_ENABLED=0 unshare -rn sh -c 'ip link set lo up && exec "$$@"' sh \
 	  env $(PYTEST) -p no:cacheprovider -s tests/test_ray.py
 
-## Compares the pixels of AVIF, HEIC, JPEG XL, SVG and TIFF files, and of AVIF thumbnails, with those of other
-## programs; takes half a minute.
-test-decoders: PACKAGES += libavif-bin libheif-examples libjxl-tools libtiff-tools librsvg2-bin python3-pil \
-  python3-numpy breeze-icon-theme
+## Compares the pixels of AVIF, HEIC, JPEG XL, PSD, SVG, TIFF and camera raw files, and of AVIF thumbnails, with those
+## of other programs; takes half a minute.
+test-decoders: PACKAGES += libavif-bin libheif-examples libjxl-tools libtiff-tools librsvg2-bin imagemagick \
+  dcraw python3-pil python3-numpy breeze-icon-theme
 test-decoders: setup
 	$(SWIFT) build --product thumbs
 	$(SWIFT) build --product thumbs-decode
@@ -215,7 +215,7 @@ FUZZ_TARGETS :=
 ## thumbs-decode for a quarter of that and a second, because libFuzzer takes 0 for no limit.
 fuzz: setup
 	Tests/Fuzzing/run.sh $(FUZZ_SECONDS) $(FUZZ_TARGETS)
-	Tests/Fuzzing/run.sh $$(($(FUZZ_SECONDS) / 4 + 1)) session $(if $(FUZZ_TARGETS),,decoder)
+	Tests/Fuzzing/run.sh $$(($(FUZZ_SECONDS) / 4 + 1)) session psd $(if $(FUZZ_TARGETS),,decoder)
 
 ## Builds the codec libraries with the address sanitizer, and fuzzes with them.
 fuzz-libraries: PACKAGES += cmake autoconf automake libtool dpkg-dev

@@ -8,6 +8,10 @@ import avif
 import cases
 import heic
 import jpegxl
+import psd
+import psd_file
+import raw
+import raw_file
 import samples
 import svg
 import tiff
@@ -44,7 +48,13 @@ def whole_files(folder):
     heic.encode(folder, "opaque", "photo.png")
     jpegxl.encode(folder, "lossy", "photo.png")
     jpegxl.encode(folder, "lossless", "photo.png", "-d", "0")
-    return [path for path in folder.iterdir() if path.suffix in (".tif", ".svg", ".svgz", ".avif", ".heic", ".jxl")]
+    for name, compression in psd.COMPRESSIONS.items():
+        for suffix in ("psd", "psb"):
+            psd_file.write(folder / f"{name}.{suffix}", psd.planes_of(photo), psd_file.RGB, 8, compression,
+                           suffix == "psb", layers=1)
+    raw_file.write_nef_with_last_preview(folder / "preview.nef", raw.encoded(*raw.PREVIEW), raw.RAW)
+    suffixes = (".tif", ".svg", ".svgz", ".avif", ".heic", ".jxl", ".psd", ".psb", ".nef")
+    return [path for path in folder.iterdir() if path.suffix in suffixes]
 
 
 def cut(folder):

@@ -21,7 +21,7 @@ private func message<Message: BitwiseCopyable>(_ bytes: UnsafeRawBufferPointer, 
 
 private func checkHello(_ hello: DecodeHello) {
   checkLines(hello.libraryNames)
-  if hello.sourceFormats.count > 5 || hello.protectionNames.count > 5 { fatalError("too many") }
+  if hello.sourceFormats.count > IsolatedFormat.all.count || hello.protectionNames.count > 5 { fatalError("too many") }
 }
 
 private func checkReply(_ reply: DecodeReply) {

@@ -6,7 +6,8 @@
 #
 # The targets are jpeg, png, webp, resize, icc, header, file, render, record, remote, url, list and page.
 #
-# Two more targets are not among the default ones: session and decoder, the ends of the messages of thumbs-decode.
+# Three more targets are not among the default ones: session and decoder, the ends of the messages of thumbs-decode,
+# and psd, its own decoder.
 #
 # Uses the Swift toolchain's clang and libFuzzer, with the fixtures as seeds. A crash leaves its input next to the
 # binary in .build/fuzzing, and the script exits with an error. CI sets a fixed seed, so that failures are reproducible.
@@ -141,6 +142,12 @@ build() {
       -I "$root/Sources/CDecoder/include" -o "$out/$1" "$root/Tests/Fuzzing/$1.c" \
       "$root/Sources/CDecoder/session.c" "$root/Sources/CDecoder/helpers.c" "$root"/Sources/CDecodeChannel/*.c
     ;;
+  psd)
+    "$toolchain/clang" -fuse-ld=lld -g -O1 -std=gnu11 -D_GNU_SOURCE -fsanitize=fuzzer,address,undefined \
+      -fno-sanitize-recover=all -I "$root/Sources/CDecodeChannel/include" -I "$root/Sources/CDecoder/include" \
+      -o "$out/$1" "$root/Tests/Fuzzing/$1.c" "$root"/Sources/thumbs-decode/psd*.c "$root/Sources/CDecoder/helpers.c" \
+      -lz -lm
+    ;;
   *)
     # The linker leads calls of two functions to the fuzzer, which can switch the code behind them off.
     case $1 in
@@ -206,6 +213,9 @@ seeds() {
     ;;
   decoder)
     /usr/bin/python3 "$root/Tests/Fuzzing/replies.py" "$out/$1-corpus"
+    ;;
+  psd)
+    /usr/bin/python3 "$root/Tests/Fuzzing/psd.py" "$out/$1-corpus"
     ;;
   header | icc)
     cp "$fixtures"/orientation-6.jpg "$fixtures"/adobe-rgb*.jpg "$fixtures"/*profile* "$fixtures"/exif*.png \

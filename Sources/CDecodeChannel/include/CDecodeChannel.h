@@ -33,7 +33,7 @@
 #endif
 
 /// The version of the messages. Rises with every change.
-enum { DecodeVersion = 4 };
+enum { DecodeVersion = 5 };
 
 /// The descriptor of the decoder's end of the sockets.
 enum { DecodeSocket = 3 };
@@ -45,7 +45,9 @@ typedef enum DecodeFormatID {
   DecodeFormatJPEGXL = 2,
   DecodeFormatSVG = 3,
   DecodeFormatTIFF = 4,
-  DecodeFormatCount = 5,
+  DecodeFormatPSD = 5,
+  DecodeFormatRaw = 6,
+  DecodeFormatCount = 7,
 } DecodeFormatID;
 
 /// The protections that hold in a decoder: the bits of `DecodeHello.protections`.

@@ -57,6 +57,7 @@ struct WebPage: Sendable {
   private static let types: Set = [
     "image/jpeg", "image/jpg", "image/png", "image/gif", "image/webp", "image/avif", "image/svg+xml", "image/bmp",
     "image/heic", "image/jxl", "image/tiff", "image/x-icon", "image/vnd.microsoft.icon",
+    "image/vnd.adobe.photoshop", "image/x-dcraw",
   ]
 
   /// Reads a page in UTF-8, whose URL is `url`; nil for one that is a file.

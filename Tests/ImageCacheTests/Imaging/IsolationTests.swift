@@ -74,6 +74,8 @@ import Testing
     ("AVIF", "\0\0\0\u{18}ftypmif1\0\0\0\0miafavif"), ("HEIC", "\0\0\0\u{18}ftypmif1\0\0\0\0miafheic"),
     ("AVIF", "\0\0\0\u{10}ftypMA1B\0\0\0\0"), ("HEIC", "\0\0\0\u{10}ftypMiHE\0\0\0\0"),
     ("TIFF", "II*\0\u{8}\0\0\0"), ("TIFF", "MM\0*\0\0\0\u{8}"), ("TIFF", "II+\0\u{8}\0\0\0"),
+    ("Camera raw", "II*\0\u{10}\0\0\0CR\u{2}\0"), ("Camera raw", "\0\0\0\u{18}ftypcrx \0\0\0\u{1}"),
+    ("PSD", "8BPS\0\u{1}\0\0\0\0"), ("PSD", "8BPS\0\u{2}\0\0\0\0"),
     ("JPEG XL", "\u{FF}\n\u{FA}\u{1F}"), ("JPEG XL", "\0\0\0\u{C}JXL \r\n\u{87}\n"),
     ("SVG", "<svg xmlns=\"http://www.w3.org/2000/svg\">"), ("SVG", "\n <svg:svg>"), ("SVG", "\u{1F}\u{8B}\u{8}\0"),
     ("SVG", "\u{EF}\u{BB}\u{BF}<?xml version=\"1.0\"?>\n<!-- an <icon> -->\n<svg width=\"1\">"),

@@ -15,7 +15,10 @@ enum FileRecognition: Sendable {
       return
     }
     // Many of these files begin like TIFF.
-    if let name = CameraRaw.name(prefix) { throw Self.unsupported(name) }
+    if CameraRaw.matches(prefix) {
+      self = .isolated(.raw)
+      return
+    }
     if let format = IsolatedFormat.of(prefix) {
       self = .isolated(format)
       return
@@ -156,23 +159,21 @@ private struct ContainerBrands {
 }
 
 /// Camera raw files that look like TIFF. Their first page is a small preview of the image, which follows in a format of
-/// the camera.
+/// the camera. Files with another signature than TIFF are recognized by that.
 private enum CameraRaw {
   /// The number of pages among which a full image is looked for.
   private static let maxPages = 16
 
-  /// Returns the name of the format; nil for other files, and as long as `prefix` ends before the directories that
+  /// Returns true for one of them; false for other files, and as long as `prefix` ends before the directories that
   /// decide.
-  static func name(_ prefix: Span<UInt8>) -> String? {
-    if prefix.has("II*\0\u{10}\0\0\0CR\u{2}", at: 0) { return "Canon raw (CR2)" }
+  static func matches(_ prefix: Span<UInt8>) -> Bool {
     guard let order = ByteOrder(tiff: prefix), prefix.uint16(at: 2, order) == 42,
       let start = prefix.uint32(at: 4, order), let first = TIFFPage(prefix, at: start, order)
-    else { return nil }
-    if first.isDNG { return "Adobe raw (DNG)" }
+    else { return false }
+    if first.isDNG { return true }
     // As in TIFF/EP (ISO 12234-2), on which most of them are based. Other programs put the full image first, or on a
     // later page.
-    guard first.hasPagesInside, !hasFullImage(from: first, prefix, order) else { return nil }
-    return "Camera raw (such as NEF and ARW)"
+    return first.hasPagesInside && !hasFullImage(from: first, prefix, order)
   }
 
   /// Returns true unless all pages from `first` on are reduced images.
@@ -221,7 +222,7 @@ private enum UnsupportedFormat {
   /// Returns the name of the format; nil if it is unknown.
   static func name(_ prefix: Span<UInt8>) -> String? {
     for (name, signature) in signatures where signature.matches(prefix) { return name }
-    return container.matches(prefix) ? containerName(prefix) : nil
+    return container.matches(prefix) ? "Video (MP4 or QuickTime)" : nil
   }
 
   /// The signatures of all formats.
@@ -232,22 +233,16 @@ private enum UnsupportedFormat {
     ("ICNS", ascii("icns")),
     ("JPEG 2000", [0, 0, 0, 0x0C] + ascii("jP  ")), ("JPEG 2000", [0xFF, 0x4F, 0xFF, 0x51]),
     ("JPEG XR", ascii("II") + [0xBC, 0x01]),
-    ("PSD", ascii("8BPS")), ("PDF", ascii("%PDF-")), ("PostScript", ascii("%!PS")),
+    ("PDF", ascii("%PDF-")), ("PostScript", ascii("%!PS")),
     ("MNG", [0x8A] + ascii("MNG")), ("JNG", [0x8B] + ascii("JNG")),
     ("OpenEXR", [0x76, 0x2F, 0x31, 0x01]), ("QOI", ascii("qoif")), ("DDS", ascii("DDS ")),
     ("FLIF", ascii("FLIF")), ("BPG", ascii("BPG") + [0xFB]), ("Radiance HDR", ascii("#?RADIANCE")),
-    ("Fujifilm raw (RAF)", ascii("FUJIFILMCCD-RAW")), ("Olympus raw (ORF)", ascii("IIRO")),
-    ("Olympus raw (ORF)", ascii("IIRS")), ("Olympus raw (ORF)", ascii("MMOR")),
-    ("Panasonic raw (RW2)", ascii("IIU") + [0]), ("Sigma raw (X3F)", ascii("FOVb")),
+    ("Sigma raw (X3F)", ascii("FOVb")),
     ("WMF", [0xD7, 0xCD, 0xC6, 0x9A]), ("XCF", ascii("gimp xcf")),
   ].map { (name: $0, signature: FileSignature($1)) }
 
   /// ISO base media files, whose major brand follows `ftyp` (ISO/IEC 14496-12, section 4.3).
   private static let container = FileSignature(any(4) + ascii("ftyp") + any(4))
-
-  private static func containerName(_ prefix: Span<UInt8>) -> String {
-    return prefix.has("crx ", at: 8) ? "Canon raw (CR3)" : "Video (MP4 or QuickTime)"
-  }
 
   private static func ascii(_ text: String) -> [UInt8?] { FileSignature.ascii(text) }
   private static func any(_ count: Int) -> [UInt8?] { FileSignature.any(count) }

@@ -38,7 +38,7 @@ public struct DecoderCondition: Hashable, Sendable {
       outputs = hello.encodes(.avif) ? [.avif] : []
       let lacking = IsolatedFormat.all.filter { !hello.has($0) }
       missing = lacking.map(\.format)
-      missingPackages = lacking.map(\.package) + (hello.hasFilter == 1 ? [] : ["libseccomp-dev"])
+      missingPackages = lacking.compactMap(\.package) + (hello.hasFilter == 1 ? [] : ["libseccomp-dev"])
       isProtected = hello.isProtected == 1
     } catch {
       failure = error.reason

@@ -67,10 +67,10 @@ struct IsolatedFormat: Sendable {
   let id: DecodeFormatID
   /// The name for people.
   let name: String
-  /// The library.
+  /// The library, or what decodes without one.
   let library: String
-  /// The package of Debian and Ubuntu with which the library is built in.
-  let package: String
+  /// The package of Debian and Ubuntu with which the library is built in; nil if there is no library.
+  let package: String?
   let signatures: [FileSignature]
 
   /// All of them. The media types in the `Accept` field have the same order.
@@ -79,13 +79,16 @@ struct IsolatedFormat: Sendable {
     IsolatedFormat(
       format: .jpegXL, id: DecodeFormatJPEGXL, name: "JPEG XL", library: "libjxl", package: "libjxl-dev",
       signatures: [FileSignature([0xFF, 0x0A]), FileSignature([0, 0, 0, 0x0C] + FileSignature.ascii("JXL "))]),
-    .heic,
+    .heic, .raw,
     IsolatedFormat(
       format: .tiff, id: DecodeFormatTIFF, name: "TIFF", library: "libtiff", package: "libtiff-dev",
       signatures: [
         FileSignature(FileSignature.ascii("II*") + [0]), FileSignature(FileSignature.ascii("MM") + [0, 0x2A]),
         FileSignature(FileSignature.ascii("II+") + [0]), FileSignature(FileSignature.ascii("MM") + [0, 0x2B]),
       ]),
+    IsolatedFormat(
+      format: .psd, id: DecodeFormatPSD, name: "PSD", library: "its own decoder", package: nil,
+      signatures: [1, 2].map { FileSignature(FileSignature.ascii("8BPS") + [0, $0]) }),
     .svg,
   ]
 
@@ -94,6 +97,18 @@ struct IsolatedFormat: Sendable {
     format: .avif, id: DecodeFormatAVIF, name: "AVIF", library: "libavif", package: "libavif-dev", signatures: [])
   static let heic = IsolatedFormat(
     format: .heic, id: DecodeFormatHEIC, name: "HEIC", library: "libheif", package: "libheif-dev", signatures: [])
+
+  /// Recognized by a signature. Other files look like TIFF, and are recognized by their directories.
+  static let raw = IsolatedFormat(
+    format: .raw, id: DecodeFormatRaw, name: "Camera raw", library: "LibRaw", package: "libraw-dev",
+    signatures: [
+      // Of CR2, CR3, RAF, ORF and RW2.
+      FileSignature(FileSignature.ascii("II*") + [0, 0x10, 0, 0, 0] + FileSignature.ascii("CR") + [2]),
+      FileSignature(FileSignature.any(4) + FileSignature.ascii("ftypcrx ")),
+      FileSignature(FileSignature.ascii("FUJIFILMCCD-RAW")), FileSignature(FileSignature.ascii("IIRO")),
+      FileSignature(FileSignature.ascii("IIRS")), FileSignature(FileSignature.ascii("MMOR")),
+      FileSignature(FileSignature.ascii("IIU") + [0]),
+    ])
 
   static let svg = IsolatedFormat(
     format: .svg, id: DecodeFormatSVG, name: "SVG", library: "librsvg", package: "librsvg2-dev",
@@ -114,6 +129,10 @@ extension SourceFormat {
   public static let heic = SourceFormat(rawValue: "heic", mediaType: "image/heic")
   /// JPEG XL (ISO/IEC 18181), decoded by `thumbs-decode`.
   public static let jpegXL = SourceFormat(rawValue: "jxl", mediaType: "image/jxl")
+  /// PSD and PSB (Photoshop), whose merged image `thumbs-decode` decodes.
+  public static let psd = SourceFormat(rawValue: "psd", mediaType: "image/vnd.adobe.photoshop")
+  /// Camera raw files, such as CR2, DNG, NEF and ARW, whose preview `thumbs-decode` decodes.
+  public static let raw = SourceFormat(rawValue: "raw", mediaType: "image/x-dcraw")
   /// SVG, also compressed, drawn by `thumbs-decode` at the size of the thumbnails.
   public static let svg = SourceFormat(rawValue: "svg", mediaType: "image/svg+xml")
   /// TIFF 6.0 and BigTIFF, decoded by `thumbs-decode`.
