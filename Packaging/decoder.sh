@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 libraries=()
-for name in libavif libheif libjxl libtiff-4 librsvg-2.0 libseccomp; do
+for name in libavif libheif libopenjp2 libjxl libtiff-4 librsvg-2.0 libseccomp; do
   if pkg-config --exists "$name"; then libraries+=("$name"); fi
 done
 mapfile -d ' ' -t flags < <(pkg-config --cflags --libs "${libraries[@]}" | tr -d '\n')

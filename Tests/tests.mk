@@ -165,10 +165,10 @@ test-cluster: setup
 	cd Python && RAY_USAGE_STATS_ENABLED=0 unshare -rn sh -c 'ip link set lo up && exec "$$@"' sh \
 	  env $(PYTEST) -p no:cacheprovider -s tests/test_ray.py
 
-## Compares the pixels of AVIF, HEIC, JPEG XL, SVG and TIFF files, and of AVIF thumbnails, with those of other
-## programs; takes half a minute.
-test-decoders: PACKAGES += libavif-bin libheif-examples libjxl-tools libtiff-tools librsvg2-bin python3-pil \
-  python3-numpy breeze-icon-theme
+## Compares the pixels of AVIF, HEIC, JPEG 2000, JPEG XL, SVG and TIFF files, and of AVIF thumbnails, with those of
+## other programs; takes half a minute.
+test-decoders: PACKAGES += libavif-bin libheif-examples libopenjp2-tools libjxl-tools libtiff-tools librsvg2-bin \
+  ffmpeg python3-pil python3-numpy breeze-icon-theme
 test-decoders: setup
 	$(SWIFT) build --product thumbs
 	$(SWIFT) build --product thumbs-decode

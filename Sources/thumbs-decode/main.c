@@ -1,5 +1,5 @@
 // Decodes images of formats that are not trusted, for the renderer of thumbnails that starts this program: AVIF, HEIC,
-// JPEG XL, SVG and TIFF. The image and its pixels are in shared memory; CDecodeChannel.h has the messages.
+// JPEG 2000, JPEG XL, SVG and TIFF. The image and its pixels are in shared memory; CDecodeChannel.h has the messages.
 //
 // Before the first byte of an image is read, the process gives up whatever it does not need: files, the network, other
 // programs, and all but some memory and time.
@@ -9,6 +9,6 @@
 int main(int count, char **arguments) {
   const Format *const formats[DecodeFormatCount] = {
       [DecodeFormatAVIF] = decode_avif, [DecodeFormatHEIC] = decode_heic, [DecodeFormatJPEGXL] = decode_jpegxl,
-      [DecodeFormatSVG] = decode_svg, [DecodeFormatTIFF] = decode_tiff};
+      [DecodeFormatJPEG2000] = decode_jpeg2000, [DecodeFormatSVG] = decode_svg, [DecodeFormatTIFF] = decode_tiff};
   return decoder_main(count, arguments, formats);
 }

@@ -7,6 +7,7 @@ import numpy
 import avif
 import cases
 import heic
+import jpeg2000
 import jpegxl
 import samples
 import svg
@@ -42,9 +43,13 @@ def whole_files(folder):
     avif.encode(folder, "opaque", "photo")
     avif.encode(folder, "alpha", "transparent")
     heic.encode(folder, "opaque", "photo.png")
+    for name in ("plain.jp2", "codestream.j2k"):
+        jpeg2000.compress(folder / "photo.png", folder / name)
+    jpeg2000.compress(folder / "photo.png", folder / "tiles.jp2", "-t", "64,64", "-I", "-r", "8")
     jpegxl.encode(folder, "lossy", "photo.png")
     jpegxl.encode(folder, "lossless", "photo.png", "-d", "0")
-    return [path for path in folder.iterdir() if path.suffix in (".tif", ".svg", ".svgz", ".avif", ".heic", ".jxl")]
+    kinds = (".tif", ".svg", ".svgz", ".avif", ".heic", ".jp2", ".j2k", ".jxl")
+    return [path for path in folder.iterdir() if path.suffix in kinds]
 
 
 def cut(folder):

@@ -33,7 +33,7 @@
 #endif
 
 /// The version of the messages. Rises with every change.
-enum { DecodeVersion = 4 };
+enum { DecodeVersion = 5 };
 
 /// The descriptor of the decoder's end of the sockets.
 enum { DecodeSocket = 3 };
@@ -45,7 +45,8 @@ typedef enum DecodeFormatID {
   DecodeFormatJPEGXL = 2,
   DecodeFormatSVG = 3,
   DecodeFormatTIFF = 4,
-  DecodeFormatCount = 5,
+  DecodeFormatJPEG2000 = 5,
+  DecodeFormatCount = 6,
 } DecodeFormatID;
 
 /// The protections that hold in a decoder: the bits of `DecodeHello.protections`.
@@ -127,6 +128,9 @@ typedef struct DecodeRequest {
   /// To decode: the stored size, or any size of a vector image. To encode: the size of the thumbnail. Its pixels are at
   /// the start of the memory file: red, green, blue and straight alpha of 8 bits, in sRGB. The file replaces them.
   uint32_t width, height;
+  /// To decode: the number of times that the stored size is halved, and rounded up. The width and the height are those
+  /// after that.
+  uint32_t halvings;
   /// To render: the bytes of the text in the memory file.
   uint64_t textCount;
   /// To decode: the offset of the first row in the memory file, which begins with the profile. The rows have no gaps.
@@ -149,6 +153,8 @@ typedef struct DecodeHeader {
   uint8_t primaries, transfer, matrix;
   /// 1 if the image consists of shapes, which can be drawn at any size.
   uint8_t isVector;
+  /// The number of times that the decoder can halve the size, at most 32; 0 if it cannot.
+  uint8_t halvings;
 } DecodeHeader;
 
 /// The reply to a request.

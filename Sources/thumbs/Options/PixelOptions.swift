@@ -217,7 +217,7 @@ struct DecoderOptions: ParsableArguments {
   @Option(
     help: """
       Formats to decode in separate processes without access to files and the network: those that are not trusted \
-      (AVIF, HEIC, JPEG XL, SVG and TIFF), or all.
+      (AVIF, HEIC, JPEG 2000, JPEG XL, SVG and TIFF), or all.
       """)
   var isolate = DecoderIsolation.Scope.untrusted
 
