@@ -1,6 +1,6 @@
 // Decodes JPEG 2000 with OpenJPEG. NULL without it.
 //
-// OpenJPEG gets the codestream only. It decodes fewer pixels if the image shall be halved.
+// OpenJPEG gets the codestream only. It decodes fewer pixels if the image is to be halved.
 
 #include "formats.h"
 
@@ -117,7 +117,7 @@ typedef struct Samples {
   uint32_t width, height;
   /// The pixels of a sample, and the place of the first sample.
   uint32_t stepX, stepY, firstX, firstY;
-  /// What makes an index of a sample: an addend, the range, and the bits that are cut off.
+  /// The addend, the range and the number of lost bits that make an index of a sample.
   int64_t addend, top;
   uint32_t shift;
   /// The level of 8 bits for each index.

@@ -1,9 +1,9 @@
 // Reads the header of a JPEG 2000 file: the boxes of JP2 and the markers of the codestream (ISO/IEC 15444-1, annexes I
 // and A).
 //
-// OpenJPEG reads them, too. But it tells the palette and the kinds of the channels only after it has decoded the image,
-// allocates memory for all tiles and components before it knows if the file has them, and takes a tile that is missing
-// for a gray one.
+// OpenJPEG reads them, too. But it reports the palette and the kinds of the channels only after it has decoded the
+// image, allocates memory for all tiles and components before it knows if the file has them, and takes a tile that is
+// missing for a gray one.
 
 #include "jpeg2000.h"
 
@@ -176,7 +176,8 @@ static void add_work(Stream *stream, const Coding *coding, uint32_t width, uint3
 }
 
 /// Adds the work for a component in some tiles, which may be larger than the image.
-static void add_component(const JPEG2000Header *self, Stream *stream, const Coding *coding, uint32_t i, uint32_t tiles) {
+static void add_component(
+    const JPEG2000Header *self, Stream *stream, const Coding *coding, uint32_t i, uint32_t tiles) {
   const Component *component = &self->components[i];
   uint32_t width = smaller(stream->tileWidth, self->right - self->left);
   uint32_t height = smaller(stream->tileHeight, self->bottom - self->top);
@@ -249,7 +250,7 @@ static bool read_coding(Bytes bytes, bool hasPrecincts, Coding *coding) {
   return bytes.count >= 5 && coding->levels <= 32 && (!hasPrecincts || coding->precincts.count == coding->levels + 1u);
 }
 
-/// Takes the coding of one component or, if that is -1, of all that have none of their own. `tiles` is the number of
+/// Takes the coding of one component or, if that is -1, of all that have no separate one. `tiles` is the number of
 /// tiles that have it; 0 if that is not yet certain.
 static void use_coding(JPEG2000Header *self, Stream *stream, Coding coding, int component, uint32_t tiles) {
   if (tiles > 0 && coding.levels < self->levels) self->levels = coding.levels;

@@ -1,9 +1,9 @@
-"""JPEG 2000 files by opj_compress, in boxes of this file, and their pixels by FFmpeg's own decoder or from the source."""
+"""JPEG 2000 files by opj_compress, in boxes of this file, and their pixels by FFmpeg's own decoder or of the source."""
 import functools
 import struct
 
 import numpy
-from PIL import Image
+from PIL import Image, ImageFilter
 
 from boxes import box, parts
 from cases import Case, Group, tool
@@ -115,7 +115,8 @@ def gray_with_depth(folder, bits):
     top = (1 << bits) - 1
     gray = numpy.asarray(samples.photo().convert("L")).astype(int) * top // 255
     source = folder / f"depth-{bits}.pgx"
-    source.write_bytes(b"PG ML + %d %d %d\n" % (bits, *gray.shape[::-1]) + gray.astype(">u2" if bits > 8 else "u1").tobytes())
+    head = b"PG ML + %d %d %d\n" % (bits, *gray.shape[::-1])
+    source.write_bytes(head + gray.astype(">u2" if bits > 8 else "u1").tobytes())
     expected = samples.pixels(Image.fromarray(((gray * 255 + top // 2) // top).astype(numpy.uint8)))
     return Case(compress(source, folder / f"depth-{bits}.j2k"), lambda *_: expected)
 
@@ -183,7 +184,8 @@ def palettes(folder):
     stream = codestream(raw(folder, "indexes", [indexes], 8))
     alphas = numpy.linspace(0, 255, 64).astype(int)[:, None]
     files = {
-        "colors": (entries, 8, colors(SRGB)), "deep": (entries * 257, 16, colors(SRGB)), "gray": (alphas, 8, colors(GRAY)),
+        "colors": (entries, 8, colors(SRGB)), "deep": (entries * 257, 16, colors(SRGB)),
+        "gray": (alphas, 8, colors(GRAY)),
         "alpha": (numpy.hstack([entries, alphas]), 8, colors(SRGB),
                   kinds((0, 0, 1), (1, 0, 2), (2, 0, 3), (3, 1, 0))),
     }
@@ -196,17 +198,20 @@ def palettes(folder):
 
 def halved(folder):
     """Thumbnails of which OpenJPEG decodes fewer pixels, compared with those of the whole image."""
-    photo = samples.photo(1000, 700)
-    photo.save(folder / "large.png")
-    smooth = Image.fromarray(numpy.asarray(photo)).resize((2000, 1400), Image.Resampling.BICUBIC)
+    smooth = samples.photo(1000, 700).resize((2000, 1400)).filter(ImageFilter.GaussianBlur(4))
     smooth.save(folder / "smooth.png")
-    options = {"plain": [], "tiles": ["-t", "256,256"], "offset": ["-d", "64,32", "-T", "64,32"], "odd": ["-d", "3,5"],
-               "lossy": ["-I", "-r", "10"]}
+    lossy = ["-I", "-r", "4"]
+    options = {"lossy": lossy, "tiles": [*lossy, "-t", "256,256"], "odd": [*lossy, "-d", "3,5"],
+               "offset": [*lossy, "-d", "64,32", "-T", "64,32"], "lossless": []}
 
     def expected(width, height):
         return samples.pixels(smooth.resize((width, height), Image.Resampling.LANCZOS))
-    return [Case(compress(folder / "smooth.png", folder / f"smooth-{name}.jp2", *some), expected, size)
-            for name, some in options.items() for size in ("60", "123", "500", "900")]
+    cases = [Case(compress(folder / "smooth.png", folder / f"smooth-{name}.jp2", *some), expected, size)
+             for name, some in options.items() for size in ("60", "123", "500", "900")]
+    return [
+        Group("JPEG 2000: halved, lossy", "the averages of a wavelet, not of all pixels", cases[:-4], 20, 0.7),
+        Group("JPEG 2000: halved, lossless", "a shorter filter", cases[-4:], 24, 1.6),
+    ]
 
 
 def groups(folder):
@@ -242,5 +247,5 @@ def groups(folder):
         Group("JPEG 2000: bits of samples", "equal to the source", depths(folder), 0),
         Group("JPEG 2000: luma and chroma", "rounding of the conversion", ycc, 2),
         Group("JPEG 2000: profile of sRGB", "the transform rounds, too", [profile], 3),
-        Group("JPEG 2000: halved", "the averages of a wavelet, not of all pixels", halved(folder), 12, 0.6),
+        *halved(folder),
     ]

@@ -190,8 +190,8 @@ private final class IsolatedImage: Sendable {
   deinit { process.withLock { $0.take() }.map(pool.end) }
 
   /// Decodes the image at `size`, which is that of a vector image or the stored one after so many halvings. Passes the
-  /// pixels to `body`: the profile, and as many rows as the decoder could decode. Throws the failure of the decoder after
-  /// that.
+  /// pixels to `body`: the profile, and as many rows as the decoder could decode. Throws the failure of the decoder
+  /// after that.
   func decode(
     at size: PixelSize, halvings: Int, warnings: inout [String],
     _ body: (_ profile: [UInt8], _ rows: IsolatedRows) throws(ImageError) -> Void
