@@ -213,9 +213,10 @@ FUZZ_SECONDS := 60
 FUZZ_TARGETS :=
 ## Fuzzes the decoders under the address and undefined behavior sanitizers, for FUZZ_SECONDS each, and the messages of
 ## thumbs-decode for a quarter of that and a second, because libFuzzer takes 0 for no limit.
+fuzz: PACKAGES += libopenjp2-tools python3-pil python3-numpy
 fuzz: setup
 	Tests/Fuzzing/run.sh $(FUZZ_SECONDS) $(FUZZ_TARGETS)
-	Tests/Fuzzing/run.sh $$(($(FUZZ_SECONDS) / 4 + 1)) session $(if $(FUZZ_TARGETS),,decoder)
+	Tests/Fuzzing/run.sh $$(($(FUZZ_SECONDS) / 4 + 1)) session $(if $(FUZZ_TARGETS),,decoder jpeg2000)
 
 ## Builds the codec libraries with the address sanitizer, and fuzzes with them.
 fuzz-libraries: PACKAGES += cmake autoconf automake libtool dpkg-dev

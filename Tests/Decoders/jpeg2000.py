@@ -85,6 +85,24 @@ def by_ffmpeg(path, width, height):
     return numpy.frombuffer(target.read_bytes(), numpy.uint8).reshape(height, width, 4)
 
 
+def encoded_by_ffmpeg(folder, name, layout):
+    tool("ffmpeg", "-y", "-loglevel", "error", "-i", folder / "photo.png", "-c:v", "jpeg2000", "-pix_fmt", layout,
+         "-f", "image2", folder / name)
+    return folder / name
+
+
+def subsampled_by_ffmpeg(folder):
+    """A file with sYCC colors and odd sides, whose chroma is half as wide and high, and its pixels."""
+    path = encoded_by_ffmpeg(folder, "ffmpeg-ycc.jp2", "yuv420p")
+    target = path.with_suffix(".yuv")
+    tool("ffmpeg", "-y", "-loglevel", "error", "-c:v", "jpeg2000", "-i", path, "-f", "rawvideo", target)
+    (width, height), data = samples.photo().size, numpy.frombuffer(target.read_bytes(), numpy.uint8)
+    luma, chroma = numpy.split(data, [width * height])
+    chroma = chroma.reshape(2, (height + 1) // 2, (width + 1) // 2).repeat(2, 1).repeat(2, 2)[:, :height, :width]
+    image = Image.fromarray(numpy.stack([luma.reshape(height, width), *chroma], -1), "YCbCr")
+    return Case(path, lambda *_: samples.pixels(image))
+
+
 def by_openjpeg(path, *_):
     target = path.with_suffix(path.suffix + ".png")
     tool("opj_decompress", "-i", path, "-o", target)
@@ -236,10 +254,14 @@ def groups(folder):
     ycc = [ycc_case(folder, "ycc", SYCC, 1, 1), ycc_case(folder, "e-ycc", ESYCC, 1, 1),
            ycc_case(folder, "ycc-420", SYCC, 2, 2), ycc_case(folder, "ycc-422", SYCC, 2, 1),
            ycc_case(folder, "ycc-420-codestream", None, 2, 2), ycc_case(folder, "ycc-tiles", SYCC, 2, 2, "-t", "64,64")]
+    others = [encoded_by_ffmpeg(folder, f"ffmpeg-{layout}.{kind}", layout)
+              for layout, kind in [("rgb24", "jp2"), ("rgb24", "j2k"), ("gray", "jp2")]]
+    others = [Case(path, functools.partial(by_ffmpeg, path)) for path in others]
     again = [Case(path.path, functools.partial(by_openjpeg, path.path)) for path in [*exact[:8], *lossy]]
     return [
         Group("JPEG 2000: lossless", "equal to the source", exact, 0),
         Group("JPEG 2000: lossy", "FFmpeg's own decoder", lossy, 2),
+        Group("JPEG 2000: encoded by FFmpeg", "rounding", [*others, subsampled_by_ffmpeg(folder)], 2),
         Group("JPEG 2000: by opj_decompress", "the same library", again, 0),
         Group("JPEG 2000: channels", "equal to the source", known, 0),
         Group("JPEG 2000: premultiplied alpha", "rounding", premultiplied, 1),
