@@ -1,9 +1,11 @@
-// Decodes the pixels of TIFF images: gray and RGB samples of 8 or 16 bits as they are, others by libtiff's conversion.
+// Decodes the pixels of TIFF images: gray and RGB samples of 8 or 16 bits as they are, floating-point ones by a
+// conversion of this file, and others by that of libtiff.
 
 #if __has_include(<tiffio.h>)
 
 #include "tiff.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,7 +62,8 @@ static bool have_expected_size(const Blocks *blocks) {
 
 bool has_plain_samples(const TIFFImage *self) {
   const TIFFRGBAImage *reader = &self->reader;
-  bool isWhole = reader->bitspersample == 8 || reader->bitspersample == 16;
+  bool isWhole = self->isFloat ? reader->bitspersample == 16 || reader->bitspersample == 32
+                               : reader->bitspersample == 8 || reader->bitspersample == 16;
   if (!isWhole || !(is_gray(self) || reader->photometric == PHOTOMETRIC_RGB)) return false;
   if (reader->samplesperpixel < color_count(self) || reader->samplesperpixel > maxSamples) return false;
   Blocks blocks = blocks_of(self);
@@ -105,10 +108,69 @@ static void copy_samples(
   }
 }
 
+/// Converts a number of 16 bits (IEEE 754).
+static float wide_float(uint16_t bits) {
+  int exponent = bits >> 10 & 31, fraction = bits & 1023;
+  if (bits >> 15) return 0;
+  if (exponent == 0) return ldexpf((float)fraction, -24);
+  // Infinity, and what is not a number.
+  if (exponent == 31) return fraction == 0 ? INFINITY : NAN;
+  return ldexpf((float)(fraction + 1024), exponent - 25);
+}
+
+static float float_at(const uint8_t *sample, uint32_t depth) {
+  uint16_t bits = 0;
+  float number = 0;
+  if (depth == sizeof number) {
+    memcpy(&number, sample, sizeof number);
+    return number;
+  }
+  memcpy(&bits, sample, sizeof bits);
+  return wide_float(bits);
+}
+
+/// Returns the level of 8 bits for a number, which is clamped to 0...1. Linear light gets the curve of sRGB.
+static uint8_t float_level(float number, bool isLinear) {
+  // Also for what is not a number.
+  if (!(number > 0)) return 0;
+  if (number >= 1) return 255;
+  if (isLinear) number = number <= 0.0031308f ? 12.92f * number : 1.055f * powf(number, 1 / 2.4f) - 0.055f;
+  return (uint8_t)(number * 255 + 0.5f);
+}
+
+/// Converts a pixel of floating-point samples. Colors are divided by alpha before they get the curve.
+static void copy_float_pixel(const TIFFImage *image, const uint8_t *samples, uint32_t depth, uint8_t *pixel) {
+  uint32_t colors = color_count(image), channels = image->channels;
+  float alpha = channels > colors ? float_at(samples + colors * depth, depth) : 1;
+  for (uint32_t channel = 0; channel < channels; channel++) {
+    float number = float_at(samples + channel * depth, depth);
+    bool isColor = channel < colors;
+    if (image->isPremultiplied && isColor && channels > colors) number = alpha > 0 ? number / alpha : 0;
+    pixel[channel] = float_level(number, image->isLinear && isColor);
+  }
+}
+
+/// Does the same as `copy_row` with floating-point samples.
+static void copy_float_row(
+    const Blocks *blocks, const uint8_t *samples, uint32_t plane, uint8_t *pixels, uint32_t channels, size_t width) {
+  const TIFFImage *image = blocks->image;
+  bool isLinear = image->isLinear && plane < color_count(image);
+  for (size_t i = 0; i < width; i++) {
+    const uint8_t *first = samples + i * blocks->samples * blocks->depth;
+    if (image->reader.isContig) {
+      copy_float_pixel(image, first, blocks->depth, pixels + i * channels);
+    } else {
+      pixels[i * channels + plane] = float_level(float_at(first, blocks->depth), isLinear);
+    }
+  }
+}
+
 /// Copies the row of a block. `plane` is its channel if each channel has separate blocks.
 static void copy_row(
     const Blocks *blocks, const uint8_t *samples, uint32_t plane, uint8_t *pixels, uint32_t channels, size_t width) {
-  if (blocks->samples == channels) {
+  if (blocks->image->isFloat) {
+    copy_float_row(blocks, samples, plane, pixels, channels, width);
+  } else if (blocks->samples == channels) {
     copy_samples(samples, blocks->depth, 1, pixels, 1, width * channels);
   } else if (!blocks->image->reader.isContig) {
     copy_samples(samples, blocks->depth, 1, pixels + plane, channels, width);
