@@ -191,8 +191,20 @@ static void keep_colors(TIFFImage *self) {
   if (types[0] == EXTRASAMPLE_UNASSALPHA) TIFFSetField(self->tiff, TIFFTAG_EXTRASAMPLES, 1, &associated);
 }
 
-/// Describes floating-point samples, which libtiff does not convert.
-static DecodeStatus begin_float(TIFFImage *self, DecodeText *text) {
+/// Returns true if the program has to convert the samples, because libtiff does not: floating-point ones, those of 12
+/// bits, and CMYK of 16 bits.
+static bool needs_conversion(TIFFImage *self) {
+  uint16_t format = SAMPLEFORMAT_UINT, bits = 8, photometric = PHOTOMETRIC_MINISBLACK;
+  TIFFGetFieldDefaulted(self->tiff, TIFFTAG_SAMPLEFORMAT, &format);
+  TIFFGetFieldDefaulted(self->tiff, TIFFTAG_BITSPERSAMPLE, &bits);
+  TIFFGetField(self->tiff, TIFFTAG_PHOTOMETRIC, &photometric);
+  self->isFloat = format == SAMPLEFORMAT_IEEEFP;
+  if (self->isFloat || format != SAMPLEFORMAT_UINT) return self->isFloat;
+  return bits == 12 || (bits == 16 && photometric == PHOTOMETRIC_SEPARATED);
+}
+
+/// Describes samples that libtiff does not convert.
+static DecodeStatus begin_samples(TIFFImage *self, DecodeText *text) {
   TIFFRGBAImage *reader = &self->reader;
   uint16_t planes = PLANARCONFIG_CONTIG, count = 0, *types = NULL;
   TIFFGetField(self->tiff, TIFFTAG_IMAGEWIDTH, &reader->width);
@@ -204,18 +216,12 @@ static DecodeStatus begin_float(TIFFImage *self, DecodeText *text) {
   TIFFGetFieldDefaulted(self->tiff, TIFFTAG_EXTRASAMPLES, &count, &types);
   reader->isContig = planes == PLANARCONFIG_CONTIG || reader->samplesperpixel == 1;
   self->isPremultiplied = count > 0 && types[0] == EXTRASAMPLE_ASSOCALPHA;
-  bool hasKnownSize = reader->bitspersample == 16 || reader->bitspersample == 32;
-  bool hasKnownColors = reader->photometric == PHOTOMETRIC_MINISBLACK || reader->photometric == PHOTOMETRIC_RGB;
-  if (hasKnownSize && hasKnownColors && has_plain_samples(self) && (reader->isContig || !self->isPremultiplied)) {
-    return DecodeStatusOK;
-  }
-  return fail(DecodeStatusUnsupported, text, "floating-point samples of this kind are not supported");
-}
-
-static bool has_float_samples(TIFF *tiff) {
-  uint16_t format = SAMPLEFORMAT_UINT;
-  TIFFGetFieldDefaulted(tiff, TIFFTAG_SAMPLEFORMAT, &format);
-  return format == SAMPLEFORMAT_IEEEFP;
+  // Colors are divided by alpha, and computed from inks, while a whole pixel is at hand. White that is 0 is not light.
+  bool isPossible = reader->isContig || !(self->isPremultiplied || reader->photometric == PHOTOMETRIC_SEPARATED);
+  if (self->isFloat && reader->photometric == PHOTOMETRIC_MINISWHITE) isPossible = false;
+  if (isPossible && has_plain_samples(self)) return DecodeStatusOK;
+  const char *kind = self->isFloat ? "floating-point " : "";
+  return fail(DecodeStatusUnsupported, text, "%ssamples of this kind are not supported", kind);
 }
 
 static DecodeStatus begin(TIFFImage *self, DecodeText *text) {
@@ -225,8 +231,7 @@ static DecodeStatus begin(TIFFImage *self, DecodeText *text) {
   if (!TIFFIsCODECConfigured(compression)) {
     return fail(DecodeStatusUnsupported, text, "compression scheme %u is not supported", compression);
   }
-  self->isFloat = has_float_samples(self->tiff);
-  if (self->isFloat) return begin_float(self, text);
+  if (needs_conversion(self)) return begin_samples(self, text);
   if (!TIFFRGBAImageOK(self->tiff, message)) return fail(DecodeStatusUnsupported, text, "%s", message);
   keep_colors(self);
   self->hasReader = TIFFRGBAImageBegin(&self->reader, self->tiff, 1, message) != 0;

@@ -41,7 +41,8 @@ bool is_gray(const TIFFImage *self);
 /// Returns the channels of a pixel without alpha.
 uint32_t color_count(const TIFFImage *self);
 
-/// Returns true if strips and tiles have gray or RGB samples of 8 or 16 bits, or floating-point ones of 16 or 32.
+/// Returns true if strips and tiles have gray or RGB samples of 8, 12 or 16 bits, floating-point ones of 16 or 32, or
+/// CMYK ones of 16.
 bool has_plain_samples(const TIFFImage *self);
 
 /// Decodes the strips or tiles themselves until all rows are complete, or one fails. Returns false if there is no

@@ -1,5 +1,5 @@
-// Decodes the pixels of TIFF images: gray and RGB samples of 8 or 16 bits as they are, floating-point ones by a
-// conversion of this file, and others by that of libtiff.
+// Decodes the pixels of TIFF images: gray and RGB samples of 8 or 16 bits as they are, those of 12 bits, floating-point
+// ones and CMYK of 16 bits by conversions of this file, and others by that of libtiff.
 
 #if __has_include(<tiffio.h>)
 
@@ -19,8 +19,8 @@ typedef struct Blocks {
   uint32_t width, height;
   /// The samples of a pixel in a block: 1 if each channel has separate blocks.
   uint32_t samples;
-  /// The bytes of a sample.
-  uint32_t depth;
+  /// The bits of a sample, and its bytes unless it has 12 bits.
+  uint32_t bits, depth;
 } Blocks;
 
 /// The largest number of samples of a pixel. Images with more are rare, and would need more memory than `block_limit`
@@ -39,6 +39,7 @@ static Blocks blocks_of(const TIFFImage *self) {
   Blocks blocks = {.image = self, .isTiled = TIFFIsTiled(self->tiff), .width = reader->width};
   blocks.height = band_rows(self);
   blocks.samples = reader->isContig ? reader->samplesperpixel : 1;
+  blocks.bits = reader->bitspersample;
   blocks.depth = reader->bitspersample / 8;
   if (!blocks.isTiled) return blocks;
   TIFFGetField(self->tiff, TIFFTAG_TILEWIDTH, &blocks.width);
@@ -47,7 +48,9 @@ static Blocks blocks_of(const TIFFImage *self) {
 }
 
 /// Returns the bytes of a row of a block.
-static size_t row_bytes(const Blocks *blocks) { return (size_t)blocks->width * blocks->samples * blocks->depth; }
+static size_t row_bytes(const Blocks *blocks) {
+  return ((size_t)blocks->width * blocks->samples * blocks->bits + 7) / 8;
+}
 
 /// Returns true if libtiff's blocks have this size, and their memory is within the limit for a block. That excludes
 /// subsampled colors.
@@ -60,11 +63,27 @@ static bool have_expected_size(const Blocks *blocks) {
   return TIFFScanlineSize64(tiff) == row && TIFFVStripSize64(tiff, blocks->height) == size;
 }
 
+/// Returns true for the sizes of samples of this kind.
+static bool has_known_size(const TIFFImage *self) {
+  uint16_t bits = self->reader.bitspersample, compression = COMPRESSION_NONE;
+  TIFFGetFieldDefaulted(self->tiff, TIFFTAG_COMPRESSION, &compression);
+  if (self->isFloat) return bits == 16 || bits == 32;
+  return bits == 8 || bits == 16 || (bits == 12 && compression != COMPRESSION_JPEG);
+}
+
+/// Returns true for inks of 16 bits. libtiff converts those of 8 bits.
+static bool has_deep_inks(const TIFFImage *self) {
+  uint16_t inks = INKSET_CMYK;
+  TIFFGetFieldDefaulted(self->tiff, TIFFTAG_INKSET, &inks);
+  const TIFFRGBAImage *reader = &self->reader;
+  return reader->photometric == PHOTOMETRIC_SEPARATED && inks == INKSET_CMYK && reader->samplesperpixel == 4 &&
+         reader->bitspersample == 16 && !self->isFloat;
+}
+
 bool has_plain_samples(const TIFFImage *self) {
   const TIFFRGBAImage *reader = &self->reader;
-  bool isWhole = self->isFloat ? reader->bitspersample == 16 || reader->bitspersample == 32
-                               : reader->bitspersample == 8 || reader->bitspersample == 16;
-  if (!isWhole || !(is_gray(self) || reader->photometric == PHOTOMETRIC_RGB)) return false;
+  bool hasKnownColors = is_gray(self) || reader->photometric == PHOTOMETRIC_RGB || has_deep_inks(self);
+  if (!has_known_size(self) || !hasKnownColors) return false;
   if (reader->samplesperpixel < color_count(self) || reader->samplesperpixel > maxSamples) return false;
   Blocks blocks = blocks_of(self);
   return have_expected_size(&blocks);
@@ -165,11 +184,40 @@ static void copy_float_row(
   }
 }
 
+/// Does the same with samples of 12 bits, two of which have three bytes (TIFF 6.0, section 3).
+static void copy_narrow_row(
+    const Blocks *blocks, const uint8_t *samples, uint32_t plane, uint8_t *pixels, uint32_t channels, size_t width) {
+  uint32_t first = blocks->image->reader.isContig ? 0 : plane, count = blocks->image->reader.isContig ? channels : 1;
+  for (size_t i = 0; i < width; i++) {
+    for (uint32_t channel = 0; channel < count; channel++) {
+      size_t index = i * blocks->samples + channel;
+      const uint8_t *pair = samples + index / 2 * 3;
+      uint32_t sample = index % 2 == 0 ? pair[0] << 4 | pair[1] >> 4 : (pair[1] & 15u) << 8 | pair[2];
+      pixels[i * channels + first + channel] = (uint8_t)((sample * 255 + 2047) / 4095);
+    }
+  }
+}
+
+/// Converts inks of 16 bits to red, green and blue, as if they were ideal.
+static void copy_ink_row(const uint8_t *samples, uint8_t *pixels, size_t width) {
+  const uint16_t *inks = (const uint16_t *)(const void *)samples;
+  for (size_t i = 0; i < width; i++) {
+    for (uint32_t channel = 0; channel < 3; channel++) {
+      uint64_t light = (uint64_t)(65535 - inks[i * 4 + channel]) * (65535 - inks[i * 4 + 3]);
+      pixels[i * 3 + channel] = (uint8_t)((light * 255 + UINT64_C(65535) * 65535 / 2) / (UINT64_C(65535) * 65535));
+    }
+  }
+}
+
 /// Copies the row of a block. `plane` is its channel if each channel has separate blocks.
 static void copy_row(
     const Blocks *blocks, const uint8_t *samples, uint32_t plane, uint8_t *pixels, uint32_t channels, size_t width) {
   if (blocks->image->isFloat) {
     copy_float_row(blocks, samples, plane, pixels, channels, width);
+  } else if (blocks->bits == 12) {
+    copy_narrow_row(blocks, samples, plane, pixels, channels, width);
+  } else if (blocks->image->reader.photometric == PHOTOMETRIC_SEPARATED) {
+    copy_ink_row(samples, pixels, width);
   } else if (blocks->samples == channels) {
     copy_samples(samples, blocks->depth, 1, pixels, 1, width * channels);
   } else if (!blocks->image->reader.isContig) {
@@ -215,7 +263,7 @@ static void invert(Target *target, uint32_t rows) {
 
 bool decode_samples(const TIFFImage *self, Target *target) {
   Blocks blocks = blocks_of(self);
-  bool isInPlace = !blocks.isTiled && blocks.depth == 1 && blocks.samples == target->channels;
+  bool isInPlace = !blocks.isTiled && blocks.bits == 8 && blocks.samples == target->channels;
   uint8_t *buffer = isInPlace ? NULL : malloc(row_bytes(&blocks) * blocks.height);
   if (!isInPlace && buffer == NULL) return false;
   while (target->rowCount < target->height) {

@@ -7,7 +7,7 @@ from PIL import Image
 
 from cases import Case, Group, tool
 import samples
-from tiff_file import ASSOCIATED, BLACK_IS_ZERO, PALETTE, RGB, UNASSOCIATED, WHITE_IS_ZERO, write
+from tiff_file import ASSOCIATED, BLACK_IS_ZERO, PALETTE, RGB, SEPARATED, UNASSOCIATED, WHITE_IS_ZERO, write
 
 COPIES = {
     "lzw": ["-c", "lzw"], "lzw-predictor": ["-c", "lzw:2"], "deflate": ["-c", "zip"], "packbits": ["-c", "packbits"],
@@ -134,6 +134,41 @@ def floats(folder):
         yield is_equal(path, samples.photo())
 
 
+def narrow(folder):
+    """Files with samples of 12 bits, and the images that they show."""
+    gray, rgb, rgba = (numpy.asarray(image) for image in
+                       (samples.photo().convert("L"), samples.photo(), samples.transparent()))
+
+    def twelve(array):
+        return (array.astype(int) * 4095 + 127) // 255
+    for order in "<>":
+        for name, array, kind, extra, planes, shown in [
+                ("gray", gray, BLACK_IS_ZERO, None, False, gray),
+                ("inverse", 255 - gray, WHITE_IS_ZERO, None, False, gray),
+                ("rgb", rgb, RGB, None, False, rgb), ("alpha", rgba, RGB, UNASSOCIATED, False, rgba),
+                ("planes", rgb, RGB, None, True, rgb)]:
+            path = folder / f"narrow-{name}{order}.tif"
+            yield is_equal(write(path, twelve(array), kind, 12, order, extra, planes=planes), Image.fromarray(shown))
+    for name in ("strips", "tiles", "lzw"):
+        path = folder / f"narrow-{name}.tif"
+        tool("tiffcp", *COPIES[name], folder / "narrow-rgb<.tif", path)
+        yield is_equal(path, samples.photo())
+
+
+def deep_inks(folder):
+    """Files with CMYK of 16 bits, whose pixels are those of the same file with 8 bits by Pillow."""
+    image = samples.photo().convert("CMYK")
+    inks = numpy.asarray(image).copy()
+    # Pillow writes no black.
+    inks[40:80, :, 3] = numpy.arange(inks.shape[1]) % 256
+    shown = Image.fromarray(inks, "CMYK").convert("RGB")
+    for order in "<>":
+        path = write(folder / f"inks{order}.tif", inks.astype(int) * 257, SEPARATED, 16, order)
+        yield is_equal(path, shown)
+    tool("tiffcp", *COPIES["tiles"], folder / "inks<.tif", folder / "inks-tiles.tif")
+    yield is_equal(folder / "inks-tiles.tif", shown)
+
+
 def lossy(folder):
     for name, options in [("jpeg", ["-r", "32"]), ("jpeg-tiles", ["-t", "-w", "64", "-l", "64"]),
                           ("jpeg-rgb", ["-r", "32"])]:
@@ -166,6 +201,8 @@ def groups(folder):
         Group("TIFF: kinds of pixels", "equal to the source", [is_equal(*kind) for kind in kinds(folder)], 0),
         Group("TIFF: compressions, tiles, byte orders, pages", "equal to the source", list(copies(folder)), 0),
         Group("TIFF: floating point", "16 bits round", list(floats(folder)), 1),
+        Group("TIFF: 12 bits", "equal to the source", list(narrow(folder)), 0),
+        Group("TIFF: CMYK of 16 bits", "Pillow rounds otherwise", list(deep_inks(folder)), 1),
         Group("TIFF: associated alpha", "the file rounds the colors", [
             is_equal(associated, samples.transparent()), is_equal(gray_associated, Image.fromarray(gray_alpha, "LA")),
         ], 1),

@@ -3,12 +3,12 @@ import struct
 
 import numpy
 
-BLACK_IS_ZERO, WHITE_IS_ZERO, RGB, PALETTE = 1, 0, 2, 3
+BLACK_IS_ZERO, WHITE_IS_ZERO, RGB, PALETTE, SEPARATED = 1, 0, 2, 3, 5
 ASSOCIATED, UNASSOCIATED = 1, 2
 
 
 def packed(array, bits, order):
-    """The rows of samples of 1, 2, 4, 8 or 16 bits, each of which begins with a byte (TIFF 6.0, section 3), or of
+    """The rows of samples of 1, 2, 4, 8, 12 or 16 bits, each of which begins with a byte (TIFF 6.0, section 3), or of
     floating-point ones."""
     rows = array.reshape(array.shape[0], -1)
     if array.dtype.kind == "f":

@@ -7,7 +7,8 @@
 
 /// Fails unless the header is within the limits.
 static void check_header(const DecodeHeader *header, const Limits *limits) {
-  if (header->width == 0 || header->width > limits->side || header->height == 0 || header->height > limits->side) abort();
+  if (header->width == 0 || header->width > limits->side) abort();
+  if (header->height == 0 || header->height > limits->side) abort();
   if ((uint64_t)header->width * header->height > limits->pixels) abort();
   if (header->channels < 1 || header->channels > 4 || header->halvings > 32) abort();
 }
