@@ -1,6 +1,6 @@
 # The packages of thumbs-decode. It can be built without any of them, and then lacks a format; without the last one, it
 # decodes only with --unsafe-decoders.
-DECODERS := libavif-dev libheif-dev libjxl-dev libtiff-dev librsvg2-dev libraw-dev libseccomp-dev
+DECODERS := libavif-dev libheif-dev libopenjp2-7-dev libjxl-dev libtiff-dev librsvg2-dev libraw-dev libseccomp-dev
 # The required packages of Debian and Ubuntu, besides Swift. python3 serves the example images; the tests start nginx
 # and tinyproxy, with certificates made by openssl.
 PACKAGES := libcurl4-openssl-dev libjpeg-dev libpng-dev libwebp-dev libdeflate-dev liblcms2-dev libsqlite3-dev \

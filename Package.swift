@@ -10,7 +10,7 @@ let package = Package(
     // A stub transport and a clock for the tests of programs that use the libraries.
     .library(name: "DownloadsTesting", targets: ["DownloadsTesting"]),
     .executable(name: "thumbs", targets: ["thumbs"]),
-    // The program that the libraries start for AVIF, HEIC, JPEG XL, PSD, SVG, TIFF and camera raw files.
+    // The program that the libraries start for AVIF, HEIC, JPEG 2000, JPEG XL, PSD, SVG, TIFF and camera raw files.
     .executable(name: "thumbs-decode", targets: ["thumbs-decode"]),
   ],
   // Without a trait, the libraries do not need its system library or its package.
@@ -43,6 +43,7 @@ let package = Package(
     // The libraries of thumbs-decode. Each may be missing; then the program lacks its format.
     .system("CAVIF", pkgConfig: "libavif", package: "libavif-dev"),
     .system("CHEIF", pkgConfig: "libheif", package: "libheif-dev"),
+    .system("COpenJPEG", pkgConfig: "libopenjp2", package: "libopenjp2-7-dev"),
     .system("CJXL", pkgConfig: "libjxl", package: "libjxl-dev"),
     .system("CTIFF", pkgConfig: "libtiff-4", package: "libtiff-dev"),
     .system("CRaw", pkgConfig: "libraw", package: "libraw-dev"),
@@ -73,7 +74,7 @@ let package = Package(
     .target(name: "CDecoder", dependencies: ["CDecodeChannel", "CSeccomp"], cSettings: [.define("_GNU_SOURCE")]),
     .executableTarget(
       name: "thumbs-decode",
-      dependencies: ["CDecoder", "CAVIF", "CHEIF", "CJXL", "CTIFF", "CRSVG", "CRaw", "CJPEG", "CZlib"],
+      dependencies: ["CDecoder", "CAVIF", "CHEIF", "COpenJPEG", "CJXL", "CTIFF", "CRSVG", "CRaw", "CJPEG", "CZlib"],
       cSettings: [.define("_GNU_SOURCE")],
       // libheif finds our function for worker threads, which must not start, only if it is exported.
       linkerSettings: [

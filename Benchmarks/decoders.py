@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Compares thumbs with vipsthumbnail on AVIF, HEIC, JPEG XL, PSD, TIFF and SVG files, and on AVIF thumbnails of JPEG
-files: decoders.py THUMBS PHOTOS [FORMAT ...]
+"""Compares thumbs with vipsthumbnail on AVIF, HEIC, JPEG 2000, JPEG XL, PSD, TIFF and SVG files, and on AVIF thumbnails
+of JPEG files: decoders.py THUMBS PHOTOS [FORMAT ...]
 
 Both read local files with two threads or processes, make thumbnails of 256 pixels, and run in turn, 3 times each; the
 best runs are compared. thumbs decodes in its sandbox, and begins each time with an empty cache. The files are made of
@@ -25,7 +25,7 @@ BREEZE = pathlib.Path("/usr/share/icons/breeze")
 THUMBS, PHOTOS = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 FILES = PHOTOS.parent / "decoders"
 # The number of files of each format.
-COUNTS = {"avif": 200, "svg": 500, "heic": 50, "jxl": 50, "tiff": 50, "psd": 50, "to-avif": 100}
+COUNTS = {"avif": 200, "svg": 500, "heic": 50, "jp2": 50, "jxl": 50, "tiff": 50, "psd": 50, "to-avif": 100}
 ENCODERS = {
     "avif": ["avifenc", "-s", "9", "-y", "420", "--min", "20", "--max", "32", "{source}", "{target}"],
     "heic": ["heif-enc", "-q", "60", "{source}", "-o", "{target}"],
@@ -39,6 +39,8 @@ def encode(source, target):
     kind = target.suffix[1:]
     if kind == "tiff":
         Image.open(source).save(target, compression="tiff_lzw")
+    elif kind == "jp2":
+        Image.open(source).save(target, quality_mode="rates", quality_layers=[10], irreversible=True)
     else:
         command = [part.format(source=source, target=target) for part in ENCODERS[kind]]
         subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)

@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 libraries=()
-for name in libavif libheif libjxl libtiff-4 librsvg-2.0 libraw libjpeg zlib libseccomp; do
+for name in libavif libheif libopenjp2 libjxl libtiff-4 librsvg-2.0 libraw libjpeg zlib libseccomp; do
   if pkg-config --exists "$name"; then libraries+=("$name"); fi
 done
 # LibRaw declares OpenMP, whose header clang may lack. Nothing here uses it.

@@ -165,10 +165,10 @@ test-cluster: setup
 	cd Python && RAY_USAGE_STATS_ENABLED=0 unshare -rn sh -c 'ip link set lo up && exec "$$@"' sh \
 	  env $(PYTEST) -p no:cacheprovider -s tests/test_ray.py
 
-## Compares the pixels of AVIF, HEIC, JPEG XL, PSD, SVG, TIFF and camera raw files, and of AVIF thumbnails, with those
-## of other programs; takes half a minute.
-test-decoders: PACKAGES += libavif-bin libheif-examples libjxl-tools libtiff-tools librsvg2-bin imagemagick \
-  dcraw python3-pil python3-numpy breeze-icon-theme
+## Compares the pixels of AVIF, HEIC, JPEG 2000, JPEG XL, PSD, SVG, TIFF and camera raw files, and of AVIF thumbnails,
+## with those of other programs; takes half a minute.
+test-decoders: PACKAGES += libavif-bin libheif-examples libopenjp2-tools libjxl-tools libtiff-tools librsvg2-bin \
+  imagemagick dcraw ffmpeg python3-pil python3-numpy breeze-icon-theme
 test-decoders: setup
 	$(SWIFT) build --product thumbs
 	$(SWIFT) build --product thumbs-decode
@@ -213,9 +213,10 @@ FUZZ_SECONDS := 60
 FUZZ_TARGETS :=
 ## Fuzzes the decoders under the address and undefined behavior sanitizers, for FUZZ_SECONDS each, and the messages of
 ## thumbs-decode for a quarter of that and a second, because libFuzzer takes 0 for no limit.
+fuzz: PACKAGES += libopenjp2-tools python3-pil python3-numpy
 fuzz: setup
 	Tests/Fuzzing/run.sh $(FUZZ_SECONDS) $(FUZZ_TARGETS)
-	Tests/Fuzzing/run.sh $$(($(FUZZ_SECONDS) / 4 + 1)) session psd $(if $(FUZZ_TARGETS),,decoder)
+	Tests/Fuzzing/run.sh $$(($(FUZZ_SECONDS) / 4 + 1)) session psd $(if $(FUZZ_TARGETS),,decoder jpeg2000)
 
 ## Builds the codec libraries with the address sanitizer, and fuzzes with them.
 fuzz-libraries: PACKAGES += cmake autoconf automake libtool dpkg-dev

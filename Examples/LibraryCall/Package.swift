@@ -15,7 +15,8 @@ let package = Package(
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
   ],
   targets: [
-    // The program for AVIF, HEIC, JPEG XL, PSD, SVG, TIFF and camera raw files, which is built next to this one.
+    // The program for AVIF, HEIC, JPEG 2000, JPEG XL, PSD, SVG, TIFF and camera raw files, which is built next to this
+    // one.
     .executableTarget(
       name: "LibraryCall", dependencies: libraries + [.product(name: "thumbs-decode", package: "thumbs")]),
     .executableTarget(name: "TableOfIcons", dependencies: libraries),

@@ -55,7 +55,11 @@ static DecodeStatus open_image(Session *session, const DecodeRequest *request, i
 
 // Returns true if the format decodes to the size of the request. The decoders rely on it.
 static bool is_possible(const DecodeHeader *header, const DecodeRequest *request) {
-  bool isWhole = request->width == header->width && request->height == header->height;
+  bool isPossible = request->halvings <= header->halvings && request->halvings <= 32;
+  if (!isPossible) return false;
+  uint64_t divisor = UINT64_C(1) << request->halvings;
+  bool isWhole = request->width == (header->width + divisor - 1) / divisor &&
+                 request->height == (header->height + divisor - 1) / divisor;
   return isWhole || header->isVector;
 }
 
@@ -77,6 +81,7 @@ static DecodeStatus decode_image(Session *session, const DecodeRequest *request,
   uint8_t *memory = map_pixels(header, request, descriptor, &size);
   if (!memory) return fail(DecodeStatusOutOfMemory, &reply->text, "the memory for the pixels cannot be mapped");
   Target target = {.width = request->width, .height = request->height, .channels = header->channels};
+  target.halvings = request->halvings;
   target.pixels = memory + request->pixelOffset;
   if (header->profileCount) session->format->copy_profile(session->image, memory);
   DecodeStatus status = session->format->decode(session->image, &target, &reply->text);

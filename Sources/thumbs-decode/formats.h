@@ -5,7 +5,7 @@
 
 #include <CDecoder.h>
 
-extern const Format *const decode_avif, *const decode_heic, *const decode_jpegxl, *const decode_svg, *const decode_tiff,
-    *const decode_psd, *const decode_raw;
+extern const Format *const decode_avif, *const decode_heic, *const decode_jpeg2000, *const decode_jpegxl;
+extern const Format *const decode_svg, *const decode_tiff, *const decode_psd, *const decode_raw;
 
 #endif

@@ -27,8 +27,8 @@ static void prepare(void) {
 
 // MARK: File
 
-/// The memory of a block of libtiff: that of the pixels with four samples of 16 bits, and some for small images.
-enum { bytesPerPixel = 8, smallBytes = 16 << 20 };
+/// The memory of a block of libtiff: that of the pixels with four samples of 32 bits, and some for small images.
+enum { bytesPerPixel = 16, smallBytes = 16 << 20 };
 
 static tmsize_t read_bytes(thandle_t handle, void *bytes, tmsize_t count) {
   TIFFMemory *memory = handle;
@@ -191,6 +191,39 @@ static void keep_colors(TIFFImage *self) {
   if (types[0] == EXTRASAMPLE_UNASSALPHA) TIFFSetField(self->tiff, TIFFTAG_EXTRASAMPLES, 1, &associated);
 }
 
+/// Returns true if the program has to convert the samples, because libtiff does not: floating-point ones, those of 12
+/// bits, and CMYK of 16 bits.
+static bool needs_conversion(TIFFImage *self) {
+  uint16_t format = SAMPLEFORMAT_UINT, bits = 8, photometric = PHOTOMETRIC_MINISBLACK;
+  TIFFGetFieldDefaulted(self->tiff, TIFFTAG_SAMPLEFORMAT, &format);
+  TIFFGetFieldDefaulted(self->tiff, TIFFTAG_BITSPERSAMPLE, &bits);
+  TIFFGetField(self->tiff, TIFFTAG_PHOTOMETRIC, &photometric);
+  self->isFloat = format == SAMPLEFORMAT_IEEEFP;
+  if (self->isFloat || format != SAMPLEFORMAT_UINT) return self->isFloat;
+  return bits == 12 || (bits == 16 && photometric == PHOTOMETRIC_SEPARATED);
+}
+
+/// Describes samples that libtiff does not convert.
+static DecodeStatus begin_samples(TIFFImage *self, DecodeText *text) {
+  TIFFRGBAImage *reader = &self->reader;
+  uint16_t planes = PLANARCONFIG_CONTIG, count = 0, *types = NULL;
+  TIFFGetField(self->tiff, TIFFTAG_IMAGEWIDTH, &reader->width);
+  TIFFGetField(self->tiff, TIFFTAG_IMAGELENGTH, &reader->height);
+  TIFFGetFieldDefaulted(self->tiff, TIFFTAG_BITSPERSAMPLE, &reader->bitspersample);
+  TIFFGetFieldDefaulted(self->tiff, TIFFTAG_SAMPLESPERPIXEL, &reader->samplesperpixel);
+  TIFFGetFieldDefaulted(self->tiff, TIFFTAG_PLANARCONFIG, &planes);
+  TIFFGetField(self->tiff, TIFFTAG_PHOTOMETRIC, &reader->photometric);
+  TIFFGetFieldDefaulted(self->tiff, TIFFTAG_EXTRASAMPLES, &count, &types);
+  reader->isContig = planes == PLANARCONFIG_CONTIG || reader->samplesperpixel == 1;
+  self->isPremultiplied = count > 0 && types[0] == EXTRASAMPLE_ASSOCALPHA;
+  // Colors are divided by alpha, and computed from inks, while a whole pixel is at hand. White that is 0 is not light.
+  bool isPossible = reader->isContig || !(self->isPremultiplied || reader->photometric == PHOTOMETRIC_SEPARATED);
+  if (self->isFloat && reader->photometric == PHOTOMETRIC_MINISWHITE) isPossible = false;
+  if (isPossible && has_plain_samples(self)) return DecodeStatusOK;
+  const char *kind = self->isFloat ? "floating-point " : "";
+  return fail(DecodeStatusUnsupported, text, "%ssamples of this kind are not supported", kind);
+}
+
 static DecodeStatus begin(TIFFImage *self, DecodeText *text) {
   char message[1024] = "";
   uint16_t compression = COMPRESSION_NONE;
@@ -198,6 +231,7 @@ static DecodeStatus begin(TIFFImage *self, DecodeText *text) {
   if (!TIFFIsCODECConfigured(compression)) {
     return fail(DecodeStatusUnsupported, text, "compression scheme %u is not supported", compression);
   }
+  if (needs_conversion(self)) return begin_samples(self, text);
   if (!TIFFRGBAImageOK(self->tiff, message)) return fail(DecodeStatusUnsupported, text, "%s", message);
   keep_colors(self);
   self->hasReader = TIFFRGBAImageBegin(&self->reader, self->tiff, 1, message) != 0;
@@ -260,6 +294,7 @@ static DecodeStatus read_header(TIFFImage *self, DecodeHeader *header, DecodeTex
   header->orientation = orientation;
   header->channels = self->channels = channels_of(self);
   header->profileCount = find_profile(self, &profile, text);
+  self->isLinear = header->profileCount == 0;
   return DecodeStatusOK;
 }
 
@@ -294,8 +329,9 @@ static DecodeStatus decode(Image image, Target *target, DecodeText *text) {
   bool hasMemory = self->hasPlainSamples ? decode_samples(self, target) : decode_raster(self, target);
   if (!hasMemory) return fail(DecodeStatusOutOfMemory, text, "out of memory");
   size_t count = (size_t)target->width * target->rowCount;
-  if (self->isPremultiplied && self->channels == 4) unpremultiply(target->pixels, count);
-  if (self->isPremultiplied && self->channels == 2) unpremultiply_gray(target->pixels, count);
+  bool isMultiplied = self->isPremultiplied && !self->isFloat;
+  if (isMultiplied && self->channels == 4) unpremultiply(target->pixels, count);
+  if (isMultiplied && self->channels == 2) unpremultiply_gray(target->pixels, count);
   if (target->rowCount < target->height) return explain(&self->memory, self->tiff);
   forgive(text);
   return DecodeStatusOK;

@@ -24,9 +24,11 @@ uint64_t block_limit(const Limits *limits);
 typedef struct TIFFImage {
   TIFFMemory memory;
   TIFF *tiff;
-  /// libtiff's conversion to RGBA. Its fields describe the samples.
+  /// libtiff's conversion to RGBA. Its fields describe the samples, also those that it does not convert.
   TIFFRGBAImage reader;
   bool hasReader;
+  /// True if the samples are floating-point numbers, and if these are linear light.
+  bool isFloat, isLinear;
   /// True if the samples are the channels of the pixels, so that nothing converts them.
   bool hasPlainSamples;
   uint32_t channels;
@@ -39,7 +41,8 @@ bool is_gray(const TIFFImage *self);
 /// Returns the channels of a pixel without alpha.
 uint32_t color_count(const TIFFImage *self);
 
-/// Returns true if strips and tiles have gray or RGB samples of 8 or 16 bits.
+/// Returns true if strips and tiles have gray or RGB samples of 8, 12 or 16 bits, floating-point ones of 16 or 32, or
+/// CMYK ones of 16.
 bool has_plain_samples(const TIFFImage *self);
 
 /// Decodes the strips or tiles themselves until all rows are complete, or one fails. Returns false if there is no

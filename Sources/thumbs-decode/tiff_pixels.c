@@ -1,9 +1,11 @@
-// Decodes the pixels of TIFF images: gray and RGB samples of 8 or 16 bits as they are, others by libtiff's conversion.
+// Decodes the pixels of TIFF images: gray and RGB samples of 8 or 16 bits as they are, those of 12 bits, floating-point
+// ones and CMYK of 16 bits by conversions of this file, and others by that of libtiff.
 
 #if __has_include(<tiffio.h>)
 
 #include "tiff.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,8 +19,8 @@ typedef struct Blocks {
   uint32_t width, height;
   /// The samples of a pixel in a block: 1 if each channel has separate blocks.
   uint32_t samples;
-  /// The bytes of a sample.
-  uint32_t depth;
+  /// The bits of a sample, and its bytes unless it has 12 bits.
+  uint32_t bits, depth;
 } Blocks;
 
 /// The largest number of samples of a pixel. Images with more are rare, and would need more memory than `block_limit`
@@ -37,6 +39,7 @@ static Blocks blocks_of(const TIFFImage *self) {
   Blocks blocks = {.image = self, .isTiled = TIFFIsTiled(self->tiff), .width = reader->width};
   blocks.height = band_rows(self);
   blocks.samples = reader->isContig ? reader->samplesperpixel : 1;
+  blocks.bits = reader->bitspersample;
   blocks.depth = reader->bitspersample / 8;
   if (!blocks.isTiled) return blocks;
   TIFFGetField(self->tiff, TIFFTAG_TILEWIDTH, &blocks.width);
@@ -45,7 +48,9 @@ static Blocks blocks_of(const TIFFImage *self) {
 }
 
 /// Returns the bytes of a row of a block.
-static size_t row_bytes(const Blocks *blocks) { return (size_t)blocks->width * blocks->samples * blocks->depth; }
+static size_t row_bytes(const Blocks *blocks) {
+  return ((size_t)blocks->width * blocks->samples * blocks->bits + 7) / 8;
+}
 
 /// Returns true if libtiff's blocks have this size, and their memory is within the limit for a block. That excludes
 /// subsampled colors.
@@ -58,10 +63,27 @@ static bool have_expected_size(const Blocks *blocks) {
   return TIFFScanlineSize64(tiff) == row && TIFFVStripSize64(tiff, blocks->height) == size;
 }
 
+/// Returns true for the sizes of samples of this kind.
+static bool has_known_size(const TIFFImage *self) {
+  uint16_t bits = self->reader.bitspersample, compression = COMPRESSION_NONE;
+  TIFFGetFieldDefaulted(self->tiff, TIFFTAG_COMPRESSION, &compression);
+  if (self->isFloat) return bits == 16 || bits == 32;
+  return bits == 8 || bits == 16 || (bits == 12 && compression != COMPRESSION_JPEG);
+}
+
+/// Returns true for inks of 16 bits. libtiff converts those of 8 bits.
+static bool has_deep_inks(const TIFFImage *self) {
+  uint16_t inks = INKSET_CMYK;
+  TIFFGetFieldDefaulted(self->tiff, TIFFTAG_INKSET, &inks);
+  const TIFFRGBAImage *reader = &self->reader;
+  return reader->photometric == PHOTOMETRIC_SEPARATED && inks == INKSET_CMYK && reader->samplesperpixel == 4 &&
+         reader->bitspersample == 16 && !self->isFloat;
+}
+
 bool has_plain_samples(const TIFFImage *self) {
   const TIFFRGBAImage *reader = &self->reader;
-  bool isWhole = reader->bitspersample == 8 || reader->bitspersample == 16;
-  if (!isWhole || !(is_gray(self) || reader->photometric == PHOTOMETRIC_RGB)) return false;
+  bool hasKnownColors = is_gray(self) || reader->photometric == PHOTOMETRIC_RGB || has_deep_inks(self);
+  if (!has_known_size(self) || !hasKnownColors) return false;
   if (reader->samplesperpixel < color_count(self) || reader->samplesperpixel > maxSamples) return false;
   Blocks blocks = blocks_of(self);
   return have_expected_size(&blocks);
@@ -105,10 +127,98 @@ static void copy_samples(
   }
 }
 
+/// Converts a number of 16 bits (IEEE 754).
+static float wide_float(uint16_t bits) {
+  int exponent = bits >> 10 & 31, fraction = bits & 1023;
+  if (bits >> 15) return 0;
+  if (exponent == 0) return ldexpf((float)fraction, -24);
+  // Infinity, and what is not a number.
+  if (exponent == 31) return fraction == 0 ? INFINITY : NAN;
+  return ldexpf((float)(fraction + 1024), exponent - 25);
+}
+
+static float float_at(const uint8_t *sample, uint32_t depth) {
+  uint16_t bits = 0;
+  float number = 0;
+  if (depth == sizeof number) {
+    memcpy(&number, sample, sizeof number);
+    return number;
+  }
+  memcpy(&bits, sample, sizeof bits);
+  return wide_float(bits);
+}
+
+/// Returns the level of 8 bits for a number, which is clamped to 0...1. Linear light gets the curve of sRGB.
+static uint8_t float_level(float number, bool isLinear) {
+  // Also for what is not a number.
+  if (!(number > 0)) return 0;
+  if (number >= 1) return 255;
+  if (isLinear) number = number <= 0.0031308f ? 12.92f * number : 1.055f * powf(number, 1 / 2.4f) - 0.055f;
+  return (uint8_t)(number * 255 + 0.5f);
+}
+
+/// Converts a pixel of floating-point samples. Colors are divided by alpha before they get the curve.
+static void copy_float_pixel(const TIFFImage *image, const uint8_t *samples, uint32_t depth, uint8_t *pixel) {
+  uint32_t colors = color_count(image), channels = image->channels;
+  float alpha = channels > colors ? float_at(samples + colors * depth, depth) : 1;
+  for (uint32_t channel = 0; channel < channels; channel++) {
+    float number = float_at(samples + channel * depth, depth);
+    bool isColor = channel < colors;
+    if (image->isPremultiplied && isColor && channels > colors) number = alpha > 0 ? number / alpha : 0;
+    pixel[channel] = float_level(number, image->isLinear && isColor);
+  }
+}
+
+/// Does the same as `copy_row` with floating-point samples.
+static void copy_float_row(
+    const Blocks *blocks, const uint8_t *samples, uint32_t plane, uint8_t *pixels, uint32_t channels, size_t width) {
+  const TIFFImage *image = blocks->image;
+  bool isLinear = image->isLinear && plane < color_count(image);
+  for (size_t i = 0; i < width; i++) {
+    const uint8_t *first = samples + i * blocks->samples * blocks->depth;
+    if (image->reader.isContig) {
+      copy_float_pixel(image, first, blocks->depth, pixels + i * channels);
+    } else {
+      pixels[i * channels + plane] = float_level(float_at(first, blocks->depth), isLinear);
+    }
+  }
+}
+
+/// Does the same with samples of 12 bits, two of which have three bytes (TIFF 6.0, section 3).
+static void copy_narrow_row(
+    const Blocks *blocks, const uint8_t *samples, uint32_t plane, uint8_t *pixels, uint32_t channels, size_t width) {
+  uint32_t first = blocks->image->reader.isContig ? 0 : plane, count = blocks->image->reader.isContig ? channels : 1;
+  for (size_t i = 0; i < width; i++) {
+    for (uint32_t channel = 0; channel < count; channel++) {
+      size_t index = i * blocks->samples + channel;
+      const uint8_t *pair = samples + index / 2 * 3;
+      uint32_t sample = index % 2 == 0 ? pair[0] << 4 | pair[1] >> 4 : (pair[1] & 15u) << 8 | pair[2];
+      pixels[i * channels + first + channel] = (uint8_t)((sample * 255 + 2047) / 4095);
+    }
+  }
+}
+
+/// Converts inks of 16 bits to red, green and blue, as if they were ideal.
+static void copy_ink_row(const uint8_t *samples, uint8_t *pixels, size_t width) {
+  const uint16_t *inks = (const uint16_t *)(const void *)samples;
+  for (size_t i = 0; i < width; i++) {
+    for (uint32_t channel = 0; channel < 3; channel++) {
+      uint64_t light = (uint64_t)(65535 - inks[i * 4 + channel]) * (65535 - inks[i * 4 + 3]);
+      pixels[i * 3 + channel] = (uint8_t)((light * 255 + UINT64_C(65535) * 65535 / 2) / (UINT64_C(65535) * 65535));
+    }
+  }
+}
+
 /// Copies the row of a block. `plane` is its channel if each channel has separate blocks.
 static void copy_row(
     const Blocks *blocks, const uint8_t *samples, uint32_t plane, uint8_t *pixels, uint32_t channels, size_t width) {
-  if (blocks->samples == channels) {
+  if (blocks->image->isFloat) {
+    copy_float_row(blocks, samples, plane, pixels, channels, width);
+  } else if (blocks->bits == 12) {
+    copy_narrow_row(blocks, samples, plane, pixels, channels, width);
+  } else if (blocks->image->reader.photometric == PHOTOMETRIC_SEPARATED) {
+    copy_ink_row(samples, pixels, width);
+  } else if (blocks->samples == channels) {
     copy_samples(samples, blocks->depth, 1, pixels, 1, width * channels);
   } else if (!blocks->image->reader.isContig) {
     copy_samples(samples, blocks->depth, 1, pixels + plane, channels, width);
@@ -153,7 +263,7 @@ static void invert(Target *target, uint32_t rows) {
 
 bool decode_samples(const TIFFImage *self, Target *target) {
   Blocks blocks = blocks_of(self);
-  bool isInPlace = !blocks.isTiled && blocks.depth == 1 && blocks.samples == target->channels;
+  bool isInPlace = !blocks.isTiled && blocks.bits == 8 && blocks.samples == target->channels;
   uint8_t *buffer = isInPlace ? NULL : malloc(row_bytes(&blocks) * blocks.height);
   if (!isInPlace && buffer == NULL) return false;
   while (target->rowCount < target->height) {

@@ -1,5 +1,6 @@
-"""SVG files that grow without limit."""
+"""SVG files that grow without limit, and JPEG 2000 files that declare more parts than any real one."""
 import cases
+import jpeg2000
 import svg
 
 SIDE = 40
@@ -24,14 +25,23 @@ BOMBS = {
     "loop": ('<!DOCTYPE svg [<!ENTITY a "&b;"><!ENTITY b "&a;">]>', "<text>&a;</text>"),
     "elements": ("", "<g/>" * 1_100_000),
 }
+# Files of a few hundred bytes. Their sizes are within the limits.
+STREAMS = {
+    "components": jpeg2000.hostile(100, components=16384), "some-components": jpeg2000.hostile(100, components=17),
+    "tiles": jpeg2000.hostile(tile=16), "layers": jpeg2000.hostile(layers=65535, precinct=8),
+    "precincts": jpeg2000.hostile(precinct=1), "blocks": jpeg2000.hostile(block=2, components=3),
+}
 
 
 def check(command, folder):
     folder.mkdir()
     for name, (document_type, content) in BOMBS.items():
         svg.write(folder / f"{name}.svg", f'width="{SIDE}" height="{SIDE}"', content, document_type)
-    lines = cases.render(command, folder / "run", [folder / f"{name}.svg" for name in BOMBS], str(SIDE))
-    codes = {name: line.get("code", line["status"]) for name, line in zip(BOMBS, lines)}
+    for name, stream in STREAMS.items():
+        (folder / f"{name}.j2k").write_bytes(stream)
+    names = [*(f"{name}.svg" for name in BOMBS), *(f"{name}.j2k" for name in STREAMS)]
+    lines = cases.render(command, folder / "run", [folder / name for name in names], str(SIDE))
+    codes = {name: line.get("code", line["status"]) for name, line in zip(names, lines)}
     failures = [f"Bombs: {name}: {code}" for name, code in codes.items() if code != "decode_limit"]
     print(f"Bombs: {len(codes) - len(failures)} of {len(codes)} files fail with decode_limit", flush=True)
     return failures

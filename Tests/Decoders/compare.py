@@ -3,8 +3,8 @@
 
 Programs of Debian make files of each format from generated images. COMMAND renders them at their own size, and the
 pixels are compared with those of the format's own decoder, of Pillow, or of the source. Broken and hostile files must
-fail with their code. Thumbnails in AVIF are compared with those in PNG. FORMAT is avif, heic, jpegxl, tiff, psd, raw,
-svg, hdr, output, colors, damage, references, bombs or fonts; the default is all.
+fail with their code. Thumbnails in AVIF are compared with those in PNG. FORMAT is avif, heic, jpeg2000, jpegxl, tiff,
+psd, raw, svg, hdr, output, colors, damage, references, bombs or fonts; the default is all.
 """
 import pathlib
 import struct
@@ -21,6 +21,7 @@ import damage
 import fonts
 import hdr
 import heic
+import jpeg2000
 import jpegxl
 import output
 import psd
@@ -30,7 +31,8 @@ import samples
 import svg
 import tiff
 
-FORMATS = {"avif": avif, "heic": heic, "jpegxl": jpegxl, "tiff": tiff, "psd": psd, "raw": raw, "svg": svg, "hdr": hdr}
+FORMATS = {"avif": avif, "heic": heic, "jpeg2000": jpeg2000, "jpegxl": jpegxl, "tiff": tiff, "psd": psd, "raw": raw,
+           "svg": svg, "hdr": hdr}
 OTHERS = {"output": output, "colors": colors, "damage": damage, "references": references, "bombs": bombs,
           "fonts": fonts}
 # The orientations of EXIF as what makes an upright image stored, so that showing it is the inverse.

@@ -7,6 +7,7 @@ import numpy
 import avif
 import cases
 import heic
+import jpeg2000
 import jpegxl
 import psd
 import psd_file
@@ -46,6 +47,9 @@ def whole_files(folder):
     avif.encode(folder, "opaque", "photo")
     avif.encode(folder, "alpha", "transparent")
     heic.encode(folder, "opaque", "photo.png")
+    for name in ("plain.jp2", "codestream.j2k"):
+        jpeg2000.compress(folder / "photo.png", folder / name)
+    jpeg2000.compress(folder / "photo.png", folder / "tiles.jp2", "-t", "64,64", "-I", "-r", "8")
     jpegxl.encode(folder, "lossy", "photo.png")
     jpegxl.encode(folder, "lossless", "photo.png", "-d", "0")
     for name, compression in psd.COMPRESSIONS.items():
@@ -53,7 +57,7 @@ def whole_files(folder):
             psd_file.write(folder / f"{name}.{suffix}", psd.planes_of(photo), psd_file.RGB, 8, compression,
                            suffix == "psb", layers=1)
     raw_file.write_nef_with_last_preview(folder / "preview.nef", raw.encoded(*raw.PREVIEW), raw.RAW)
-    suffixes = (".tif", ".svg", ".svgz", ".avif", ".heic", ".jxl", ".psd", ".psb", ".nef")
+    suffixes = (".tif", ".svg", ".svgz", ".avif", ".heic", ".jp2", ".j2k", ".jxl", ".psd", ".psb", ".nef")
     return [path for path in folder.iterdir() if path.suffix in suffixes]
 
 

@@ -7,7 +7,7 @@ from PIL import Image
 
 from cases import Case, Group, tool
 import samples
-from tiff_file import ASSOCIATED, BLACK_IS_ZERO, PALETTE, RGB, UNASSOCIATED, WHITE_IS_ZERO, write
+from tiff_file import ASSOCIATED, BLACK_IS_ZERO, PALETTE, RGB, SEPARATED, UNASSOCIATED, WHITE_IS_ZERO, write
 
 COPIES = {
     "lzw": ["-c", "lzw"], "lzw-predictor": ["-c", "lzw:2"], "deflate": ["-c", "zip"], "packbits": ["-c", "packbits"],
@@ -98,6 +98,77 @@ def copies(folder):
         yield is_equal(folder / f"{name}.tif", samples.photo())
 
 
+def linear(array):
+    """The light of levels of sRGB."""
+    levels = array / 255
+    return numpy.where(levels <= 0.04045, levels / 12.92, ((levels + 0.055) / 1.055) ** 2.4)
+
+
+def floats(folder):
+    """Files of linear light as floating-point samples, and the images that they show."""
+    gray, rgb, rgba = (numpy.asarray(image) for image in
+                       (samples.photo().convert("L"), samples.photo(), samples.transparent()))
+    alpha = rgba[..., 3:] / 255
+    colored, multiplied = (numpy.dstack([linear(rgba[..., :3]) * factor, alpha]) for factor in (1, alpha))
+    wild = linear(rgb)
+    wild[:9], wild[9:18], wild[18:27], wild[27:36] = 1.5, -1, numpy.nan, numpy.inf
+    tamed = rgb.copy()
+    tamed[:9], tamed[9:18], tamed[18:27], tamed[27:36] = 255, 0, 0, 255
+    for bits in (16, 32):
+        for order in "<>":
+            for name, array, kind, extra, planes, shown in [
+                    ("gray", linear(gray), BLACK_IS_ZERO, None, False, gray),
+                    ("rgb", linear(rgb), RGB, None, False, rgb),
+                    ("alpha", colored, RGB, UNASSOCIATED, False, rgba), ("wild", wild, RGB, None, False, tamed),
+                    ("planes", colored, RGB, UNASSOCIATED, True, rgba),
+                    ("associated", multiplied, RGB, ASSOCIATED, False, rgba)]:
+                path = folder / f"float-{name}{bits}{order}.tif"
+                yield is_equal(write(path, array, kind, bits, order, extra, planes=planes), Image.fromarray(shown))
+    # The profile describes the numbers, which are then not linear.
+    profile = Image.open(folder / "profile.png").info["icc_profile"]
+    path = folder / "float-profile.tif"
+    yield is_equal(write(path, rgb / 255, RGB, 32, profile=profile), samples.photo())
+    for name in ("lzw:3", "zip:3"):
+        path = folder / f"float-{name[:3]}.tif"
+        tool("tiffcp", "-c", name, "-t", "-w", "64", "-l", "32", folder / "float-rgb32<.tif", path)
+        yield is_equal(path, samples.photo())
+
+
+def narrow(folder):
+    """Files with samples of 12 bits, and the images that they show."""
+    gray, rgb, rgba = (numpy.asarray(image) for image in
+                       (samples.photo().convert("L"), samples.photo(), samples.transparent()))
+
+    def twelve(array):
+        return (array.astype(int) * 4095 + 127) // 255
+    for order in "<>":
+        for name, array, kind, extra, planes, shown in [
+                ("gray", gray, BLACK_IS_ZERO, None, False, gray),
+                ("inverse", 255 - gray, WHITE_IS_ZERO, None, False, gray),
+                ("rgb", rgb, RGB, None, False, rgb), ("alpha", rgba, RGB, UNASSOCIATED, False, rgba),
+                ("planes", rgb, RGB, None, True, rgb)]:
+            path = folder / f"narrow-{name}{order}.tif"
+            yield is_equal(write(path, twelve(array), kind, 12, order, extra, planes=planes), Image.fromarray(shown))
+    for name in ("strips", "tiles", "lzw"):
+        path = folder / f"narrow-{name}.tif"
+        tool("tiffcp", *COPIES[name], folder / "narrow-rgb<.tif", path)
+        yield is_equal(path, samples.photo())
+
+
+def deep_inks(folder):
+    """Files with CMYK of 16 bits, whose pixels are those of the same file with 8 bits by Pillow."""
+    image = samples.photo().convert("CMYK")
+    inks = numpy.asarray(image).copy()
+    # Pillow writes no black.
+    inks[40:80, :, 3] = numpy.arange(inks.shape[1]) % 256
+    shown = Image.fromarray(inks, "CMYK").convert("RGB")
+    for order in "<>":
+        path = write(folder / f"inks{order}.tif", inks.astype(int) * 257, SEPARATED, 16, order)
+        yield is_equal(path, shown)
+    tool("tiffcp", *COPIES["tiles"], folder / "inks<.tif", folder / "inks-tiles.tif")
+    yield is_equal(folder / "inks-tiles.tif", shown)
+
+
 def lossy(folder):
     for name, options in [("jpeg", ["-r", "32"]), ("jpeg-tiles", ["-t", "-w", "64", "-l", "64"]),
                           ("jpeg-rgb", ["-r", "32"])]:
@@ -129,6 +200,9 @@ def groups(folder):
     return [
         Group("TIFF: kinds of pixels", "equal to the source", [is_equal(*kind) for kind in kinds(folder)], 0),
         Group("TIFF: compressions, tiles, byte orders, pages", "equal to the source", list(copies(folder)), 0),
+        Group("TIFF: floating point", "16 bits round", list(floats(folder)), 1),
+        Group("TIFF: 12 bits", "equal to the source", list(narrow(folder)), 0),
+        Group("TIFF: CMYK of 16 bits", "Pillow rounds otherwise", list(deep_inks(folder)), 1),
         Group("TIFF: associated alpha", "the file rounds the colors", [
             is_equal(associated, samples.transparent()), is_equal(gray_associated, Image.fromarray(gray_alpha, "LA")),
         ], 1),

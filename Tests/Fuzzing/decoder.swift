@@ -28,7 +28,7 @@ private func checkReply(_ reply: DecodeReply) {
   checkLines(reply.text.warningLines + [reply.text.errorLine])
   if reply.status == 0, (try? reply.error()) != .some(nil) { fatalError("an error without a status") }
   guard let header = try? IsolatedHeader(reply) else { return }
-  if header.profileCount > DecodingLimits.maxProfileBytes { fatalError("\(header)") }
+  if header.profileCount > DecodingLimits.maxProfileBytes || header.halvings > 32 { fatalError("\(header)") }
 }
 
 /// Fails if a line has a control character, which could change what a terminal shows.

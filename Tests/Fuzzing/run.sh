@@ -6,8 +6,8 @@
 #
 # The targets are jpeg, png, webp, resize, icc, header, file, render, record, remote, url, list and page.
 #
-# Three more targets are not among the default ones: session and decoder, the ends of the messages of thumbs-decode,
-# and psd, its own decoder.
+# Four more targets are not among the default ones: session and decoder, the ends of the messages of thumbs-decode,
+# psd, its own decoder, and jpeg2000, which needs libopenjp2-7-dev, libopenjp2-tools, python3-pil and python3-numpy.
 #
 # Uses the Swift toolchain's clang and libFuzzer, with the fixtures as seeds. A crash leaves its input next to the
 # binary in .build/fuzzing, and the script exits with an error. CI sets a fixed seed, so that failures are reproducible.
@@ -148,6 +148,13 @@ build() {
       -o "$out/$1" "$root/Tests/Fuzzing/$1.c" "$root"/Sources/thumbs-decode/psd*.c "$root/Sources/CDecoder/helpers.c" \
       -lz -lm
     ;;
+  jpeg2000)
+    "$toolchain/clang" -fuse-ld=lld -g -O1 -std=gnu11 -D_GNU_SOURCE \
+      -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -I "$root/Sources/CDecodeChannel/include" \
+      -I "$root/Sources/CDecoder/include" -o "$out/$1" "$root/Tests/Fuzzing/$1.c" \
+      "$root"/Sources/thumbs-decode/jpeg2000*.c "$root/Sources/CDecoder/helpers.c" \
+      $(pkg-config --cflags --libs libopenjp2)
+    ;;
   *)
     # The linker leads calls of two functions to the fuzzer, which can switch the code behind them off.
     case $1 in
@@ -216,6 +223,9 @@ seeds() {
     ;;
   psd)
     /usr/bin/python3 "$root/Tests/Fuzzing/psd.py" "$out/$1-corpus"
+    ;;
+  jpeg2000)
+    /usr/bin/python3 -B "$root/Tests/Fuzzing/jpeg2000.py" "$out/$1-corpus"
     ;;
   header | icc)
     cp "$fixtures"/orientation-6.jpg "$fixtures"/adobe-rgb*.jpg "$fixtures"/*profile* "$fixtures"/exif*.png \

@@ -73,6 +73,7 @@ static DecodeStatus open_image(const Source *source, Image *image, DecodeHeader 
   header->channels = 1 + content[2] % 4;
   header->profileCount = content[3];
   header->isVector = content[4] & 1;
+  header->halvings = content[8] % 40;
   opened->header = *header;
   opened->decodeStatus = content[5];
   opened->rowCount = content[6];
@@ -88,8 +89,13 @@ static void copy_profile(Image image, uint8_t *bytes) {
 
 /// Fails unless the size is one that a decoder with this header expects.
 static void check_size_of(const Target *target, const DecodeHeader *header) {
-  bool isWhole = target->width == header->width && target->height == header->height;
-  if (!header->isVector && !isWhole) abort();
+  uint64_t width = header->width, height = header->height;
+  if (target->halvings > header->halvings || target->halvings > 32) abort();
+  for (uint32_t i = 0; i < target->halvings; i++) {
+    width = (width + 1) / 2;
+    height = (height + 1) / 2;
+  }
+  if (!header->isVector && (target->width != width || target->height != height)) abort();
 }
 
 static DecodeStatus decode_image(Image image, Target *target, DecodeText *text) {
@@ -136,8 +142,10 @@ static void simplify(Message *message, uint8_t sides[2]) {
   }
   request->quantizer %= 80;
   request->chromaStep %= 4;
-  request->width = sides[0];
-  request->height = sides[1];
+  request->halvings %= 4;
+  uint32_t divisor = 1u << request->halvings;
+  request->width = (sides[0] + divisor - 1) / divisor;
+  request->height = (sides[1] + divisor - 1) / divisor;
   request->pixelOffset %= 512;
   if (message->kind & hasNegativeOffset) request->pixelOffset = -request->pixelOffset;
 }

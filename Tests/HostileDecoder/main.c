@@ -244,6 +244,12 @@ static DecodeStatus open_image(const Source *source, Image *image, DecodeHeader 
   *image = (void *)source;
   header->width = header->height = 16;
   header->channels = 3;
+  if (has_name(source, "halvable")) {
+    header->width = 65;
+    header->height = 33;
+    header->halvings = 4;
+  }
+  if (has_name(source, "too-many-halvings")) header->halvings = 33;
   attempt(source, "open", text);
   return DecodeStatusOK;
 }
@@ -252,6 +258,8 @@ static DecodeStatus decode_image(Image image, Target *target, DecodeText *text) 
   attempt(image, "decode", text);
   for (size_t index = 0; index < (size_t)target->width * target->height; index++) {
     memcpy(target->pixels + 3 * index, is_possible ? "\xFF\0\0" : "\0\xFF\0", 3);
+    // The blue color is the number of halvings.
+    target->pixels[3 * index + 2] = (uint8_t)target->halvings;
   }
   size_t size = (size_t)target->width * target->height * 3;
   if (has_name(image, "keep-changing-pixels")) keep_changing(target->pixels, size);

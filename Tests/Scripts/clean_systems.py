@@ -32,7 +32,7 @@ TOOLCHAIN = ["git", "make", "g++", "libcurl4", "libedit2", "libncurses6", "libsq
 FILTER = "Decoder|Isolated|AVIF|octor|Nginx|RemoteServer|Bucket|BadResponse|" \
     "DownloadsTests.(HandleReuse|OddHead|HeadParser|" \
     "Proxy|Deadline|Resolution|Address|SourceURL|FloodWatch|NameTable|Certificate|Credential)"
-FORMATS = "avif bmp gif heic ico jpeg jxl png psd raw svg tiff webp"
+FORMATS = "avif bmp gif heic ico jp2 jpeg jxl png psd raw svg tiff webp"
 PROTECTIONS = ["no new privileges", "Landlock", "seccomp", "resource limits"]
 
 

@@ -47,7 +47,8 @@ typedef enum DecodeFormatID {
   DecodeFormatTIFF = 4,
   DecodeFormatPSD = 5,
   DecodeFormatRaw = 6,
-  DecodeFormatCount = 7,
+  DecodeFormatJPEG2000 = 7,
+  DecodeFormatCount = 8,
 } DecodeFormatID;
 
 /// The protections that hold in a decoder: the bits of `DecodeHello.protections`.
@@ -130,6 +131,9 @@ typedef struct DecodeRequest {
   /// the start of the memory file: red, green, blue and straight alpha of 8 bits, with the curve of sRGB. The file
   /// replaces them.
   uint32_t width, height;
+  /// To decode: the number of times that the stored size is halved, and rounded up. The width and the height are those
+  /// after that.
+  uint32_t halvings;
   /// To render: the bytes of the text in the memory file.
   uint64_t textCount;
   /// To decode: the offset of the first row in the memory file, which begins with the profile. The rows have no gaps.
@@ -154,6 +158,8 @@ typedef struct DecodeHeader {
   uint8_t primaries, transfer, matrix;
   /// 1 if the image consists of shapes, which can be drawn at any size.
   uint8_t isVector;
+  /// The number of times that the decoder can halve the size, at most 32; 0 if it cannot.
+  uint8_t halvings;
 } DecodeHeader;
 
 /// The reply to a request.

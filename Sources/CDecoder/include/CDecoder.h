@@ -24,6 +24,8 @@ typedef struct Source {
 typedef struct Target {
   uint8_t *pixels;
   uint32_t width, height, channels;
+  /// The number of times that the stored size was halved.
+  uint32_t halvings;
   /// The complete rows, from the top. A decoder that fails half-way sets it.
   uint32_t rowCount;
 } Target;

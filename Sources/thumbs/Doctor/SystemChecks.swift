@@ -69,8 +69,8 @@ struct DecoderCheck: DoctorCheck {
   private var fault: Finding? {
     guard let program = condition.program else {
       return warning(
-        "thumbs-decode is not installed, so AVIF, HEIC, JPEG XL, PSD, SVG, TIFF and camera raw files cannot be "
-          + "decoded, and AVIF not written.",
+        "thumbs-decode is not installed, so AVIF, HEIC, JPEG 2000, JPEG XL, PSD, SVG, TIFF and camera raw files cannot "
+          + "be decoded, and AVIF not written.",
         "Install the package thumbs-decoders if such images should have thumbnails.")
     }
     if let failure = condition.failure {

@@ -232,6 +232,7 @@ struct LeftOutFiles: Hashable, Sendable {
 /// The extensions of image files, for names whose contents are not known.
 private let imageExtensions: Set = [
   "jpg", "jpeg", "png", "gif", "webp", "avif", "heic", "heif", "tif", "tiff", "bmp", "ico", "svg", "svgz", "jxl",
+  "jp2", "j2k", "j2c", "jpf", "jpx",
   "psd", "psb", "cr2", "cr3", "nef", "arw", "dng", "raf", "orf", "rw2", "pef", "srw",
 ]
 

@@ -255,7 +255,7 @@ struct DecoderOptions: ParsableArguments {
   @Option(
     help: """
       Formats to decode in separate processes without access to files and the network: those that are not trusted \
-      (AVIF, HEIC, JPEG XL, PSD, SVG, TIFF and camera raw files), or all.
+      (AVIF, HEIC, JPEG 2000, JPEG XL, PSD, SVG, TIFF and camera raw files), or all.
       """)
   var isolate = DecoderIsolation.Scope.untrusted
 

@@ -56,7 +56,7 @@ struct WebPage: Sendable {
   /// The media types of sources that can be decoded.
   private static let types: Set = [
     "image/jpeg", "image/jpg", "image/png", "image/gif", "image/webp", "image/avif", "image/svg+xml", "image/bmp",
-    "image/heic", "image/jxl", "image/tiff", "image/x-icon", "image/vnd.microsoft.icon",
+    "image/heic", "image/jxl", "image/jp2", "image/jpx", "image/tiff", "image/x-icon", "image/vnd.microsoft.icon",
     "image/vnd.adobe.photoshop", "image/x-dcraw",
   ]
 

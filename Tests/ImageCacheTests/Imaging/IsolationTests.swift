@@ -48,6 +48,32 @@ import Testing
     }
   }
 
+  @Test(arguments: zip([64, 33, 20, 16, 8, 4, 2], [0, 0, 0, 1, 2, 3, 4] as [UInt8]))
+  func `A decoder halves an image as often as twice the pixels of the thumbnail remain`(
+    width: Int, halvings: UInt8
+  ) throws {
+    let spec = ThumbnailSpec(width: width, format: .rgba)
+    let rendering = try Self.renderer().render(HostileDecoder.image("halvable", "image"), specs: [spec])
+
+    // Its blue color is the number of halvings.
+    #expect(rendering.source.size == PixelSize(width: 65, height: 33))
+    #expect(rendering.thumbnails[0].bytes.prefix(4) == [0, 255, halvings, 255])
+  }
+
+  @Test func `The largest thumbnail decides how often a decoder halves an image`() throws {
+    let specs = [4, 16].map { ThumbnailSpec(width: $0, format: .rgba) }
+    let rendering = try Self.renderer().render(HostileDecoder.image("halvable", "image"), specs: specs)
+
+    #expect(rendering.thumbnails.allSatisfy { $0.bytes.prefix(4) == [0, 255, 1, 255] })
+  }
+
+  @Test func `A decoder that halves too often misbehaves`() {
+    let error = #expect(throws: ImageError.self) {
+      try Self.renderer().render(HostileDecoder.image("too-many-halvings", "image"), specs: [Self.spec])
+    }
+    #expect(error?.code == .decodeError)
+  }
+
   private static let ends = [
     "exec", "trace-parent", "signal-parent", "signal-thread", "signal-by-descriptor", "exhaust", "abort", "crash",
     "leave", "stop", "spin", "send-garbage", "send-much", "send-twice", "send-descriptor",
@@ -77,6 +103,7 @@ import Testing
     ("Camera raw", "II*\0\u{10}\0\0\0CR\u{2}\0"), ("Camera raw", "\0\0\0\u{18}ftypcrx \0\0\0\u{1}"),
     ("PSD", "8BPS\0\u{1}\0\0\0\0"), ("PSD", "8BPS\0\u{2}\0\0\0\0"),
     ("JPEG XL", "\u{FF}\n\u{FA}\u{1F}"), ("JPEG XL", "\0\0\0\u{C}JXL \r\n\u{87}\n"),
+    ("JPEG 2000", "\0\0\0\u{C}jP  \r\n\u{87}\n"), ("JPEG 2000", "\u{FF}O\u{FF}Q\0/"),
     ("SVG", "<svg xmlns=\"http://www.w3.org/2000/svg\">"), ("SVG", "\n <svg:svg>"), ("SVG", "\u{1F}\u{8B}\u{8}\0"),
     ("SVG", "\u{EF}\u{BB}\u{BF}<?xml version=\"1.0\"?>\n<!-- an <icon> -->\n<svg width=\"1\">"),
     ("SVG", "<!DOCTYPE svg PUBLIC 'a' 'b' [ <!ENTITY c 'd'> ]><svg/>"),

@@ -110,8 +110,6 @@ import Testing
 
   /// The names of formats and the first bytes of their files, one character per byte.
   private static let otherFormats: [(name: String, start: String)] = [
-    ("JPEG 2000", "\0\0\0\u{C}jP  \r\n\u{87}\n"),
-    ("JPEG 2000", "\u{FF}O\u{FF}Q\0/"),
     ("PDF", "%PDF-1.7\n"),
     ("PostScript", "%!PS-Adobe-3.0"),
     ("QOI", "qoif\0\0\0\u{1}"),

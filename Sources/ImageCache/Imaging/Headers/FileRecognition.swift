@@ -231,7 +231,6 @@ private enum UnsupportedFormat {
   private static let signatures = [
     ("WebP without the package trait WebP", ascii("RIFF") + any(4) + ascii("WEBP")),
     ("ICNS", ascii("icns")),
-    ("JPEG 2000", [0, 0, 0, 0x0C] + ascii("jP  ")), ("JPEG 2000", [0xFF, 0x4F, 0xFF, 0x51]),
     ("JPEG XR", ascii("II") + [0xBC, 0x01]),
     ("PDF", ascii("%PDF-")), ("PostScript", ascii("%!PS")),
     ("MNG", [0x8A] + ascii("MNG")), ("JNG", [0x8B] + ascii("JNG")),

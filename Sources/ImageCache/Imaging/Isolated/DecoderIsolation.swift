@@ -1,8 +1,8 @@
 internal import Foundation
 import Glibc
 
-/// The settings for `thumbs-decode`, the program that decodes formats which are not trusted: AVIF, HEIC, JPEG XL, PSD,
-/// SVG, TIFF and camera raw files.
+/// The settings for `thumbs-decode`, the program that decodes formats which are not trusted: AVIF, HEIC, JPEG 2000,
+/// JPEG XL, PSD, SVG, TIFF and camera raw files.
 ///
 /// Each thread that renders has its own process of the program, which it starts on demand and keeps for the next image,
 /// with up to 64 MiB of memory. The memory of the machine limits their number. A process can open no file except fonts,

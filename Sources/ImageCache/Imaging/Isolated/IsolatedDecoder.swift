@@ -7,6 +7,8 @@ struct IsolatedDecoder: ImageDecoder {
   private let image: IsolatedImage
   private let format: IsolatedFormat
   private(set) var header: ImageHeader
+  /// The number of times that the process halves the size of the image while it decodes it.
+  private var halvings = 0
 
   /// Opens a whole file. Blocks until the process has read the header.
   init(
@@ -32,22 +34,40 @@ struct IsolatedDecoder: ImageDecoder {
     header.storedSize = size.size(for: specs)
   }
 
+  /// Halves the image as often as it can, if at least twice the resolution of every thumbnail remains. For a format
+  /// that stores several resolutions, that saves most of the time.
+  mutating func adapt(to demand: DecodingDemand) {
+    let reduction = demand.targets.map(\.reduction).min() ?? 1
+    while halvings < image.header.halvings, reduction >= Double(4 << halvings) { halvings += 1 }
+  }
+
+  var decodedSize: PixelSize { header.storedSize.divided(by: 1 << halvings, .up) }
+
   /// The pixels. The memory of the process has its own limit.
-  var peakBytes: Int { header.storedSize.area * header.layout.channels }
+  var peakBytes: Int { decodedSize.area * header.layout.channels }
 
   func decode(
     _ file: Span<UInt8>, colors: ColorTransformCache, into sink: some RowSink, warnings: inout [String]
   ) throws(ImageError) {
     var oddities: [String] = []
     defer { warnings += oddities }
-    let plane = PlaneShape(size: header.storedSize, area: PixelBox(size: header.storedSize))
+    let plane = PlaneShape(size: decodedSize, area: decodedArea)
     var lines: [String] = []
-    try image.decode(at: header.storedSize, warnings: &lines) { profile, rows throws(ImageError) in
+    try image.decode(at: decodedSize, halvings: halvings, warnings: &lines) { profile, rows throws(ImageError) in
       let transform = try transform(profile, colors, warnings: &oddities)
       try sink.begin(DecodedShape(layout: header.layout, planes: [plane], colors: transform))
       try rows.copy(into: sink)
     }
     oddities += lines
+  }
+
+  /// The area that the decoded pixels show. A pixel of a halved image is an average around the first one of its stored
+  /// pixels, because the filters of wavelets are symmetric.
+  private var decodedArea: PixelBox {
+    let (step, size) = (Double(1 << halvings), decodedSize)
+    let start = 0.5 - step / 2
+    return PixelBox(
+      left: start, top: start, right: start + Double(size.width) * step, bottom: start + Double(size.height) * step)
   }
 
   private func transform(
@@ -76,6 +96,12 @@ struct IsolatedFormat: Sendable {
   /// All of them. The media types in the `Accept` field have the same order.
   static let all = [
     .avif,
+    IsolatedFormat(
+      format: .jpeg2000, id: DecodeFormatJPEG2000, name: "JPEG 2000", library: "libopenjp2",
+      package: "libopenjp2-7-dev",
+      signatures: [
+        FileSignature([0, 0, 0, 0x0C] + FileSignature.ascii("jP  ")), FileSignature([0xFF, 0x4F, 0xFF, 0x51]),
+      ]),
     IsolatedFormat(
       format: .jpegXL, id: DecodeFormatJPEGXL, name: "JPEG XL", library: "libjxl", package: "libjxl-dev",
       signatures: [FileSignature([0xFF, 0x0A]), FileSignature([0, 0, 0, 0x0C] + FileSignature.ascii("JXL "))]),
@@ -127,6 +153,8 @@ struct IsolatedFormat: Sendable {
 extension SourceFormat {
   /// HEIF with HEVC, decoded by `thumbs-decode`.
   public static let heic = SourceFormat(rawValue: "heic", mediaType: "image/heic")
+  /// JPEG 2000 (ISO/IEC 15444-1), as a file or a codestream, decoded by `thumbs-decode`.
+  public static let jpeg2000 = SourceFormat(rawValue: "jp2", mediaType: "image/jp2")
   /// JPEG XL (ISO/IEC 18181), decoded by `thumbs-decode`.
   public static let jpegXL = SourceFormat(rawValue: "jxl", mediaType: "image/jxl")
   /// PSD and PSB (Photoshop), whose merged image `thumbs-decode` decodes.
@@ -181,10 +209,11 @@ private final class IsolatedImage: Sendable {
 
   deinit { process.withLock { $0.take() }.map(pool.end) }
 
-  /// Decodes the image at `size`, and passes the pixels to `body`: the profile, and as many rows as the decoder could
-  /// decode. Throws the failure of the decoder after that.
+  /// Decodes the image at `size`, which is that of a vector image or the stored one after so many halvings. Passes the
+  /// pixels to `body`: the profile, and as many rows as the decoder could decode. Throws the failure of the decoder
+  /// after that.
   func decode(
-    at size: PixelSize, warnings: inout [String],
+    at size: PixelSize, halvings: Int, warnings: inout [String],
     _ body: (_ profile: [UInt8], _ rows: IsolatedRows) throws(ImageError) -> Void
   ) throws(ImageError) {
     // Aligned for the processor.
@@ -198,6 +227,7 @@ private final class IsolatedImage: Sendable {
     let deadline = ContinuousClock.now + rest
     var request = DecodeRequest(step: DecodeStepDecode)
     (request.width, request.height) = (UInt32(size.width), UInt32(size.height))
+    request.halvings = UInt32(halvings)
     request.pixelOffset = UInt64(offset)
     let (reply, error) = try Self.using(&process, pool, format) { process throws(DecoderFailure) in
       let reply = try process.exchange(request, memory.descriptor, until: deadline)
@@ -300,6 +330,8 @@ struct IsolatedHeader: Sendable {
   let encoding: ColorEncoding?
   /// True if the image can be drawn at any size.
   let isVector: Bool
+  /// The number of times that the decoder can halve the size, at most 32.
+  let halvings: Int
   /// Harmless oddities.
   let warnings: [String]
 
@@ -308,12 +340,12 @@ struct IsolatedHeader: Sendable {
     let header = reply.header
     size = PixelSize(width: Int(header.width), height: Int(header.height))
     guard let layout = Self.layouts[header.channels], let orientation = Orientation(rawValue: Int(header.orientation)),
-      header.profileCount <= DecodingLimits.maxProfileBytes, header.isVector <= 1
+      header.profileCount <= DecodingLimits.maxProfileBytes, header.isVector <= 1, header.halvings <= 32
     else { throw .misbehavior("it sent numbers that make no sense") }
     (self.layout, self.orientation) = (layout, orientation)
     profileCount = Int(header.profileCount)
     encoding = ColorEncoding(primaries: header.primaries, transfer: header.transfer)
-    isVector = header.isVector == 1
+    (isVector, halvings) = (header.isVector == 1, Int(header.halvings))
     warnings = reply.text.warningLines
   }
 
