@@ -3,8 +3,8 @@ import ImageCache
 
 /// Finds the rows whose images are equal, or nearly so. A plain value.
 ///
-/// Memory: 270 bytes per row with a URL of 50 characters, of which the search takes 50 if all hashes differ, and a table
-/// of at most 32 MiB.
+/// Memory: 270 bytes per row with a URL of 50 characters, of which the search takes 50 if all hashes differ, and a
+/// table of at most 32 MiB.
 struct DuplicateSearch {
   /// A row with an image.
   struct Row: Hashable, Sendable {
