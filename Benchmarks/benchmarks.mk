@@ -1,7 +1,7 @@
 # The targets that compare speed, as ratios to other programs in the same run.
 
 .PHONY: bench bench-pixels bench-decoders bench-crops bench-fetch bench-cache bench-eviction bench-start bench-worker \
-  bench-spark
+  bench-spark bench-duplicates
 
 # Real photos and icons, and the programs that scale them to common web sizes.
 PHOTOS := Benchmarks/peers/.build/corpus/photos
@@ -55,6 +55,12 @@ bench-worker: PACKAGES += $(CORPUS)
 bench-worker: release
 	[ -d $(PHOTOS) ] || /usr/bin/python3 Benchmarks/pixels/corpus.py $(dir $(PHOTOS)) 600 2000
 	python3 -B Benchmarks/worker.py $(DIST)/thumbs $(PHOTOS)
+
+## Measures how many changed copies of photos the perceptual hash recognizes, next to the Python package ImageHash, and
+## the time and memory for the duplicates of a million rows.
+bench-duplicates: PACKAGES += python3-venv python3-pip
+bench-duplicates: release
+	Benchmarks/duplicates/run.sh $(CURDIR)/$(DIST)/thumbs
 
 ## Kills every kind of process of a Spark cluster that fetches a million rows; then compares fetching photos on two
 ## Spark workers with the command alone and with img2dataset on the same cluster.

@@ -90,6 +90,7 @@ class StandIn:
                              "format": self.given.format or self.given.own_format}],
                 "source": {"width": 640, "height": 480, "format": "jpeg", "bytes": 1000},
                 "placeholder": {"thumbhash": "1QcSHQRnh493V4dIh4eXh1h4kJUI", "color": "#141b24"},
+                "phash": "aaaa5555f00f3c3c",
                 "ms": {"queued": 1, "download": 2, "render": 3}}
 
     def write(self, header, bodies=()):

@@ -60,12 +60,13 @@ def test_a_result_has_the_fields_of_the_report_and_the_row() -> None:
     assert (result.width, result.height, result.format, result.bytes, result.ms) == (640, 480, "jpeg", 1000, 6)
     assert result.thumbnails == (thumbs.Thumbnail("256x256", 256, 192, "jpeg", URLS[0].encode()),)
     assert result.placeholder == {"thumbhash": "1QcSHQRnh493V4dIh4eXh1h4kJUI", "color": "#141b24"}
+    assert result.phash == "aaaa5555f00f3c3c"
 
 
 def test_a_failed_row_has_a_code_and_no_thumbnail() -> None:
     [result] = thumbs.run([{"link": "http://a.example/missing.jpg"}], url_col="link")
     assert (result.ok, result.code, result.thumbnail, result.thumbnails) == (False, "http_404", None, ())
-    assert result.placeholder is None
+    assert result.placeholder is None and result.phash is None
 
 
 @pytest.mark.parametrize("row", [

@@ -91,6 +91,12 @@ class Result:
         return self.report.get("placeholder")
 
     @property
+    def phash(self) -> Optional[str]:
+        """The perceptual hash as 16 hexadecimal digits, as in the report; None if the row failed, or without
+        `phash=True`. The distance of two is `bin(int(a, 16) ^ int(b, 16)).count("1")`."""
+        return self.report.get("phash")
+
+    @property
     def thumbnail(self) -> Optional[Data]:
         """The encoded file of the first size; None if the row failed."""
         return self.thumbnails[0].data if self.thumbnails else None

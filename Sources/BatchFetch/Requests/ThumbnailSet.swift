@@ -27,6 +27,8 @@ public struct ThumbnailSet: Sendable {
   public var thumbnails: [Thumbnail]
   /// The placeholder of the image; nil unless `ThumbnailSpec.placeholder` was requested.
   public var placeholder: Placeholder? { thumbnails.lazy.compactMap(\.placeholder).first }
+  /// The perceptual hash of the image; nil unless `ThumbnailSpec.perceptualHash` was requested.
+  public var perceptualHash: PerceptualHash? { thumbnails.lazy.compactMap(\.perceptualHash).first }
   /// The source image: its size after orientation, and its format.
   public var source: SourceImage
   /// The length of the source in bytes.

@@ -27,7 +27,8 @@ struct CacheShowCommand: ParsableCommand {
       let found = try source.source(in: inspector)
       if body { return try write(try thumbnail(of: found, in: inspector)) }
       let shown = ShownSource(
-        found, placeholder: try found.placeholder(in: inspector), explains: explain, showsFullURL: fullURLs, now: Date()
+        found, placeholder: try found.placeholder(in: inspector), hash: try found.perceptualHash(in: inspector),
+        explains: explain, showsFullURL: fullURLs, now: Date()
       )
       print(try shown.text(formats.chosen))
       // The image is optional: one that cannot be drawn is left out.
@@ -92,7 +93,8 @@ struct CacheWhyCommand: ParsableCommand {
       let inspector = try CacheInspector(directory: try cache.directory())
       let found = try source.source(in: inspector)
       let shown = ShownSource(
-        found, placeholder: try found.placeholder(in: inspector), explains: true, showsFullURL: fullURLs, now: Date())
+        found, placeholder: try found.placeholder(in: inspector), hash: try found.perceptualHash(in: inspector),
+        explains: true, showsFullURL: fullURLs, now: Date())
       print(try shown.text(formats.chosen))
     }
   }
@@ -126,10 +128,12 @@ private struct ShownSource: Encodable {
   let lastUsed: Date
   let thumbnails: [Thumbnail]
   let placeholder: ShownPlaceholder?
+  let phash: String?
   let explanation: Explanation?
 
   init(
-    _ listed: ListedSource, placeholder: Placeholder?, explains: Bool, showsFullURL: Bool, now: Date
+    _ listed: ListedSource, placeholder: Placeholder?, hash: PerceptualHash?, explains: Bool, showsFullURL: Bool,
+    now: Date
   ) {
     let source = listed.source
     let shown = { (url: String) in CacheText.field(showsFullURL ? url : CacheText.redacted(url)) }
@@ -139,6 +143,7 @@ private struct ShownSource: Encodable {
     self.placeholder = placeholder.map {
       ShownPlaceholder(thumbhash: $0.thumbHash.base64, color: $0.color.map { "#\($0)" })
     }
+    phash = hash?.description
     thumbnails = listed.files.sorted { $0.bytes < $1.bytes }.map {
       Thumbnail(
         spec: $0.label, format: $0.format.rawValue, width: $0.size.width, height: $0.size.height, bytes: $0.bytes)
@@ -207,6 +212,7 @@ extension ShownSource {
     if let placeholder {
       lines.append("  placeholder  \(placeholder.thumbhash)\(placeholder.color.map { ", " + $0 } ?? "")")
     }
+    if let phash { lines.append("  phash        \(phash)") }
     return (lines + (explanation?.lines ?? [])).map(CacheText.field).joined(separator: "\n")
   }
 

@@ -117,7 +117,7 @@ struct PlannedRow: Sendable {
   var entry: ManifestEntry
   /// The names of the files to write; nil for a bad row.
   var name: OutputName?
-  /// The thumbnails to make, and the placeholder if it was requested.
+  /// The thumbnails to make, and the placeholder and the hash if they were requested.
   var specs: [ThumbnailSpec] = []
   /// The lowercase names of the row's own header fields. A retry has to send them again.
   var ownFields: [String] = []

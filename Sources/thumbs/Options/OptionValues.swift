@@ -17,7 +17,7 @@ extension ThumbnailSpec.Fit: ExpressibleByArgument {
 
 extension ThumbnailSpec.Format: ExpressibleByArgument {
   /// The formats of files. The command writes nothing else.
-  private static let files = allCases.filter { ![.rgba, .placeholder, .original].contains($0) }
+  private static let files = allCases.filter { ![.rgba, .placeholder, .perceptualHash, .original].contains($0) }
 
   /// The names in help and messages.
   public static var allValueStrings: [String] { files.map(\.rawValue) }

@@ -132,7 +132,7 @@ struct NamingOptions: ParsableArguments {
       "Leave files of an earlier run alone, without a request, if they were made from the same URL in the same way.",
       discussion: """
         Files prove that by an extended attribute; others are fetched as usual. So are names with {width} or {height}, \
-        and all rows with --placeholders. The report calls their origin 'existing'.
+        and all rows with --placeholders or --phash. The report calls their origin 'existing'.
         """))
   var skipExisting = false
 

@@ -106,6 +106,12 @@ struct PixelOptions: ParsableArguments {
   @Flag(help: "Report a blurred placeholder (ThumbHash) and the dominant color of each image.")
   var placeholders = false
 
+  @Flag(
+    help: ArgumentHelp(
+      "Report a perceptual hash of each image, for thumbs report duplicates.",
+      discussion: "It is nearly the same for the same image in another size, quality or format."))
+  var phash = false
+
   /// Rejects specs that would fail for every image.
   func validate() throws {
     do throws(ImageError) {
@@ -144,11 +150,12 @@ struct PixelOptions: ParsableArguments {
   }
 
   /// Returns the thumbnails to make for a row: with the row's sizes and focus, or else those of the command line. With
-  /// `--placeholders`, the last one is the placeholder.
+  /// `--placeholders` and `--phash`, the placeholder and the hash follow.
   var rowSpecs: @Sendable (RowOptions) -> [ThumbnailSpec] {
     { [self, specs] row in
       let isUsual = row.sizes.isEmpty && row.focus == nil
       return (isUsual ? specs : self.specs(of: row.sizes, focus: row.focus)) + (placeholders ? [.placeholder] : [])
+        + (phash ? [.perceptualHash] : [])
     }
   }
 

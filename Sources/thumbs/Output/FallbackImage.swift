@@ -51,11 +51,11 @@ final class FallbackImage: Sendable {
   }
 }
 
-// A placeholder and an original are made and kept like thumbnails, but they are no files of the output.
+// A placeholder, a hash and an original are made and kept like thumbnails, but they are no files of the output.
 
 extension [ThumbnailSpec] {
   /// The specs of files.
-  var files: [ThumbnailSpec] { filter { ![.placeholder, .original].contains($0.format) } }
+  var files: [ThumbnailSpec] { filter { $0.format.output?.isFile ?? true } }
 
   /// The longest side of the files in pixels; 0 without any.
   var longestSide: Int { files.map { Swift.max($0.pixelBox.width, $0.pixelBox.height) }.max() ?? 0 }
@@ -63,7 +63,7 @@ extension [ThumbnailSpec] {
 
 extension OutputFormat {
   /// True for the format of a file of the output.
-  fileprivate var isFile: Bool { self != .placeholder && self != .original }
+  fileprivate var isFile: Bool { ![.placeholder, .perceptualHash, .original].contains(self) }
 }
 
 extension ThumbnailSet {
@@ -79,5 +79,11 @@ extension ListedSource {
   func placeholder(in inspector: CacheInspector) throws -> Placeholder? {
     guard thumbnails.contains(where: { $0.spec == .placeholder }) else { return nil }
     return try inspector.thumbnail(.placeholder, of: key, url: source.url)?.placeholder
+  }
+
+  /// Reads the perceptual hash of the source in the cache of `inspector`; nil if the source has none.
+  func perceptualHash(in inspector: CacheInspector) throws -> PerceptualHash? {
+    guard thumbnails.contains(where: { $0.spec == .perceptualHash }) else { return nil }
+    return try inspector.thumbnail(.perceptualHash, of: key, url: source.url)?.perceptualHash
   }
 }

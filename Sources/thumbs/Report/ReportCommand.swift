@@ -16,12 +16,13 @@ struct ReportCommand: ParsableCommand {
         thumbs report failed report.jsonl --urls | thumbs --report second.jsonl -
         thumbs report slow -n 50 report.jsonl
         thumbs report hosts report.jsonl
+        thumbs report duplicates report.jsonl
         thumbs report export report.jsonl > report.csv
         thumbs report merge 1.jsonl 2.jsonl -o all.jsonl
       """,
     subcommands: [
       ReportSummaryCommand.self, ReportFailedCommand.self, ReportSlowCommand.self, ReportLargeCommand.self,
-      ReportHostsCommand.self, ReportExportCommand.self, ReportMergeCommand.self,
+      ReportHostsCommand.self, ReportDuplicatesCommand.self, ReportExportCommand.self, ReportMergeCommand.self,
     ])
 }
 

@@ -172,6 +172,7 @@ extension ReportLine {
       text.member("sha256", set.digest.description)
     }
     if let placeholder = set.placeholder { write(placeholder, to: &text) }
+    if let hash = set.perceptualHash { text.member("phash", hash.description) }
     if let status = set.httpStatus { text.member("http", status) }
     if let url = set.finalURL { text.member("finalURL", Redaction.url(url)) }
     write(set.redirects, to: &text)

@@ -1,4 +1,5 @@
 import BatchFetch
+import ImageCache
 
 /// Reads a report line by line, in constant memory.
 struct ReportReader {
@@ -88,6 +89,14 @@ struct ReportRow: Hashable, Sendable {
     let outcome: OutputWriter.WriteResult?
   }
 
+  /// The image of a row that succeeded.
+  struct Image: Hashable, Sendable {
+    var size: PixelSize
+    var digest: BodyDigest?
+    /// The perceptual hash; nil without `--phash`.
+    var hash: PerceptualHash?
+  }
+
   let index: Int
   let status: ReportLine.Status
   let line: Int?
@@ -104,6 +113,8 @@ struct ReportRow: Hashable, Sendable {
   let download: Duration?
   /// The length of the image in bytes; 0 if the row did not succeed.
   let imageBytes: Int
+  /// The image; nil if the row did not succeed, or if its files were left alone.
+  let image: Image?
   let files: [File]
   /// The files with the image of `--fallback` that the row got; empty if it has none.
   let fallback: [ReportLine.Output]
@@ -138,7 +149,9 @@ struct ReportRow: Hashable, Sendable {
     download = ((row["ms"] as? [String: Any])?["download"] as? Int).map {
       .milliseconds(min(max(0, $0), Self.longestTime))
     }
-    imageBytes = max(0, (row["source"] as? [String: Any])?["bytes"] as? Int ?? 0)
+    let source = row["source"] as? [String: Any]
+    imageBytes = max(0, source?["bytes"] as? Int ?? 0)
+    image = source.flatMap { Image($0, hash: row["phash"] as? String) }
     let outputs = row["outputs"] as? [[String: Any]] ?? []
     files = outputs.map { File(bytes: max(0, $0["bytes"] as? Int ?? 0), outcome: nil) }
     hasFallback = row["fallback"] as? Bool ?? false
@@ -163,9 +176,22 @@ struct ReportRow: Hashable, Sendable {
     }
     (code, isRetryable) = (failure?.code.description, failure?.code.isRetryable ?? false)
     (message, download, imageBytes) = (failure?.message, set?.timings.download, set?.sourceBytes ?? 0)
+    image = set.map { Image(size: $0.source.size, digest: $0.digest, hash: $0.perceptualHash) }
     files =
       outputs.map { File(bytes: $0.byteCount, outcome: $0.outcome) }
       + line.fallback.map { File(bytes: $0.byteCount, outcome: nil) }
+  }
+}
+
+extension ReportRow.Image {
+  /// Reads the member `source` of a line, and the text of its hash; nil without a size.
+  fileprivate init?(_ source: [String: Any], hash: String?) {
+    guard let width = source["width"] as? Int, let height = source["height"] as? Int, width > 0, height > 0 else {
+      return nil
+    }
+    size = PixelSize(width: width, height: height)
+    digest = (source["sha256"] as? String).flatMap { BodyDigest($0) }
+    self.hash = hash.flatMap { PerceptualHash($0) }
   }
 }
 

@@ -28,7 +28,7 @@ struct ForgedObjectTests {
   func `A thumbnail in a format that its spec does not have is not accepted`(format: ThumbnailSpec.Format) throws {
     let codec = Self.codec
     let spec = format == .placeholder ? .placeholder : ThumbnailSpec(width: 16, format: format)
-    let others: [ThumbnailSpec] = [.placeholder, ThumbnailSpec(width: 16, format: .rgba)]
+    let others: [ThumbnailSpec] = [.placeholder, .perceptualHash, ThumbnailSpec(width: 16, format: .rgba)]
     for thumbnail in try Renderer().render(Self.png, specs: others + [spec]).thumbnails {
       let moved = Thumbnail(spec: spec, size: thumbnail.size, format: thumbnail.format, bytes: thumbnail.bytes)
       let object = try #require(codec.object(of: moved, from: Self.digest))

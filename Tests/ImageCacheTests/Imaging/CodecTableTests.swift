@@ -26,11 +26,11 @@ import Testing
   @Test func `Each output format has a file name extension, and only output that depends on the image has none`() {
     let outputs = ThumbnailSpec.Format.allCases.map(\.output)
     #if WebP
-      #expect(outputs == [nil, .jpeg, .png, .webp, .avif, nil, .rgba, .placeholder, .original])
+      #expect(outputs == [nil, .jpeg, .png, .webp, .avif, nil, .rgba, .placeholder, .perceptualHash, .original])
       #expect(OutputFormat.inProcess.map(\.fileExtension) == ["jpg", "png", "webp"])
       #expect(OutputFormat.inProcess.map(\.mediaType) == ["image/jpeg", "image/png", "image/webp"])
     #else
-      #expect(outputs == [nil, .jpeg, .png, nil, .avif, nil, .rgba, .placeholder, .original])
+      #expect(outputs == [nil, .jpeg, .png, nil, .avif, nil, .rgba, .placeholder, .perceptualHash, .original])
       #expect(OutputFormat.inProcess.map(\.fileExtension) == ["jpg", "png"])
     #endif
   }

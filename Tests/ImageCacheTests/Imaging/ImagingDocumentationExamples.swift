@@ -52,6 +52,19 @@ import Testing
     #expect(printed.count == 2 && printed[0].count == 28 && printed[1].count == 7)
   }
 
+  @Test func `The example of PerceptualHash recognizes a copy`() throws {
+    let photo = try Fixtures.image("scene.png")
+    let copy = try Renderer().render(photo, specs: [ThumbnailSpec(width: 100)]).thumbnails[0].bytes
+    var printed: [String] = []
+    func print(_ words: String...) { printed += words }
+
+    let renderings = try [photo, copy].map { try Renderer().render($0, specs: [.perceptualHash]) }
+    let hashes = renderings.compactMap(\.thumbnails[0].perceptualHash).filter(\.isSignificant)
+    if hashes.count == 2, hashes[0].distance(to: hashes[1]) <= 6 { print("The copy shows the same.") }
+
+    #expect(printed.count == 1)
+  }
+
   @Test func `The example of Pixels has a size and rows`() throws {
     let bytes = SampleImage.jpeg(width: 640, height: 480)
     var uploaded: [Int] = []

@@ -26,7 +26,7 @@ import Testing
     #expect(Pixels(size: PixelSize(width: 0, height: 1), bytes: []) == nil)
   }
 
-  @Test(arguments: ThumbnailSpec.Format.allCases.filter { ![.avif, .original].contains($0) })
+  @Test(arguments: ThumbnailSpec.Format.allCases.filter { ![.avif, .perceptualHash, .original].contains($0) })
   func `A process changes the pixels of every format`(format: ThumbnailSpec.Format) throws {
     var renderer = Renderer()
     renderer.process = red

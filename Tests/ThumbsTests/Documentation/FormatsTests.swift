@@ -84,7 +84,7 @@ private struct WrittenFields {
     _ = try fixture.directory.write("", as: "none.txt")
     _ = try fixture.directory.write(SampleImage.png(width: 9, height: 9), as: "fallback.png")
     let result = try await fixture.fetch(
-      "list.csv", "none.txt", "--placeholders", "--summary", "summary.json", "--fallback", "fallback.png",
+      "list.csv", "none.txt", "--placeholders", "--phash", "--summary", "summary.json", "--fallback", "fallback.png",
       "--remote-cache",
       fixture.server.url("/store"), "--remote-cache-private")
     #expect(result.ending == .exit(75))
@@ -113,6 +113,22 @@ private struct WrittenFields {
       let documented = try page.fields(of: name)
       #expect(fields == documented, "\(name)")
     }
+  }
+
+  @Test func `The members of a group of duplicates are exactly the documented ones`() async throws {
+    let fixture = try CommandFixture { _ in .http(200, [:], SampleImage.jpeg(width: 90, height: 60)) }
+    #expect(try await fixture.fetch(try fixture.list(["/a.jpg", "/b.jpg"]), "--phash").ending == .exit(0))
+    let output = try await fixture.run("report", "duplicates", "--json", "report.jsonl").output
+    let written = try WrittenFields([output])
+    let path = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Documentation/formats.md")
+    let page = try String(contentsOf: path, encoding: .utf8)
+    let section = try #require(page.components(separatedBy: "With `--json`, a group is").dropFirst().first)
+    let sentence = section.prefix(while: { $0 != "." })
+    let documented = Set(sentence.matches(of: /`([A-Za-z0-9]+)`/).map { String($0.1) })
+
+    #expect(written.names == ["rows", "keep", "others"])
+    #expect(written.inside["keep"]?.union(["distance"]) == written.inside["others"])
+    #expect(written.all == documented)
   }
 
   @Test func `The members of the last line of a report are exactly the documented ones`() async throws {

@@ -22,8 +22,8 @@ enum CodecTable {
 
 extension ThumbnailSpec.Format {
   /// The encoder of the files in this process. nil for ``auto``, because each decoder chooses the encoder for its file,
-  /// for ``smallest``, for ``avif``, for ``rgba`` and ``placeholder``, which are no files, and for a format that this
-  /// build lacks.
+  /// for ``smallest``, for ``avif``, for ``rgba``, ``placeholder`` and ``perceptualHash``, which are no files, and for
+  /// a format that this build lacks.
   var encoder: (any ImageEncoder.Type)? { CodecTable.encoders.first { $0.format.rawValue == rawValue } }
 
   /// The package trait that this build would need for the format; nil if it can write the format.

@@ -60,7 +60,7 @@ struct EncodedFile {
 extension ThumbnailSpec {
   /// Returns the encoder for the file of `decoder`. `encoders` are the processes that encode AVIF.
   func encoder(for decoder: some ImageDecoder, _ encoders: DecoderPool) -> any ThumbnailEncoder {
-    guard maxBytes != nil, ![.rgba, .placeholder, .original].contains(format) else {
+    guard maxBytes != nil, ![.rgba, .placeholder, .perceptualHash, .original].contains(format) else {
       return freeEncoder(for: decoder, encoders)
     }
     return LimitedEncoder(spec: self) { $0.freeEncoder(for: decoder, encoders) }
@@ -74,6 +74,7 @@ extension ThumbnailSpec {
     if format == .avif { return AVIFEncoder(self, encoders) }
     if format == .rgba { return RGBAEncoder() }
     if format == .placeholder { return PlaceholderEncoder() }
+    if format == .perceptualHash { return PerceptualHashEncoder() }
     if format == .original { return OriginalEncoder() }
     return format.encoder?.init(self) ?? decoder.automaticEncoder(for: self)
   }

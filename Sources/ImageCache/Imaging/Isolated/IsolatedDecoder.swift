@@ -374,11 +374,12 @@ private struct VectorSize {
   }
 
   /// The factor by which the image fills the box of a thumbnail: it touches it if it must fit inside, and otherwise
-  /// covers it.
+  /// covers it. A hash must not enlarge a narrow image for the other thumbnails.
   private func scale(for spec: ThumbnailSpec) -> Double {
     let box = spec.pixelBox
     let part = spec.trim.flatMap { parts[$0] }?.pixels(in: declared).size ?? declared
     let factors = [Double(box.width) / Double(part.width), Double(box.height) / Double(part.height)]
+    if spec.format == .perceptualHash { return factors.min() ?? 1 }
     switch spec.fit {
     case .inside, .pad: return factors.min() ?? 1
     case .cover, .stretch, .outside: return factors.max() ?? 1

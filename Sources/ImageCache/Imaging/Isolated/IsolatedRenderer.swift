@@ -103,7 +103,9 @@ package struct RenderOrder: Sendable {
 
   /// Returns true for a thumbnail that the other process cannot encode: it cannot start an encoder of AVIF, and has no
   /// code that changes pixels.
-  func isEncodedHere(_ spec: ThumbnailSpec) -> Bool { spec.format == .avif || renderer.process != nil }
+  func isEncodedHere(_ spec: ThumbnailSpec) -> Bool {
+    spec.format == .avif || renderer.process != nil && !spec.format.showsSource
+  }
 
   /// The bytes of the ink profile.
   var inks: [UInt8] { renderer.caches.transforms.inks?.bytes ?? [] }

@@ -30,7 +30,7 @@ struct RenderPlan {
       let geometry = FittedGeometry(
         source: decoder.header.source.size, part: spec.trim.flatMap { parts[$0] }, spec: spec, maxContent: maxContent)
       let usual = spec.encoder(for: decoder, encoders)
-      let process = spec.format == .original ? nil : process
+      let process = spec.format.showsSource ? nil : process
       let encoder = process.map { ProcessingEncoder(process: $0, spec: spec, usual: usual) } ?? usual
       let colors = process == nil ? spec.fileColors : .sRGB
       return Step(index: index, spec: spec, geometry: geometry, encoder: encoder, colors: colors)
@@ -64,9 +64,11 @@ extension RenderPlan.Step {
 
   /// Returns true if `other` can be made from this step's scaled pixels without visible loss: both show the same part
   /// with the same filter, and this one has twice as many pixels in each direction, give or take rounding. Chroma must
-  /// not be sparser either; the quality of the specs decides that, even if one of the thumbnails is not a JPEG.
+  /// not be sparser either; the quality of the specs decides that, even if one of the thumbnails is not a JPEG. A hash
+  /// is made from the decoded pixels, so that it does not depend on the other thumbnails.
   fileprivate func canYield(_ other: Self) -> Bool {
     mixing == .numbers && other.mixing == .numbers && geometry.crop == other.geometry.crop
+      && spec.format != .perceptualHash && other.spec.format != .perceptualHash
       && spec.filter == other.spec.filter && JPEGEncoder(spec).chromaStep <= JPEGEncoder(other.spec).chromaStep
       && geometry.content.width + 1 >= 2 * other.geometry.content.width
       && geometry.content.height + 1 >= 2 * other.geometry.content.height
@@ -79,8 +81,10 @@ extension RenderPlan.Step {
   }
 
   /// Planes if the thumbnail can be made from them without conversion to RGB: it is unpadded, and small enough that the
-  /// chroma of common files, at half the resolution of luma, is filtered rather than copied or enlarged.
+  /// chroma of common files, at half the resolution of luma, is filtered rather than copied or enlarged. A hash needs
+  /// no chroma.
   fileprivate var form: DecodingDemand.Form {
+    if spec.format == .perceptualHash { return .planes }
     let isMadeFromPlanes =
       mixing != .light && encoder.accepts(.planes) && !geometry.isPadded
       && geometry.reduction * Double(encoder.chromaStep) >= 3

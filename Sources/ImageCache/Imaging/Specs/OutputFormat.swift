@@ -1,4 +1,5 @@
-/// The format of a thumbnail. ``all`` lists those of files; there are also ``rgba``, ``placeholder`` and ``original``.
+/// The format of a thumbnail. ``all`` lists those of files; there are also ``rgba``, ``placeholder``,
+/// ``perceptualHash`` and ``original``.
 public struct OutputFormat: RawRepresentable, Hashable, Sendable {
   /// The name in reports and in the cache, such as `jpeg`.
   public let rawValue: String
@@ -25,7 +26,7 @@ extension OutputFormat {
   /// All formats, with those of package traits that are off, and those that are no files.
   private static let known =
     inProcess + [.webp].filter { !inProcess.contains($0) }
-    + [.avif, .rgba, .placeholder, .original]
+    + [.avif, .rgba, .placeholder, .perceptualHash, .original]
 
   /// All formats of files that can be encoded: AVIF only if `thumbs-decode` is installed. It may lack the encoder;
   /// ``DecoderCondition/outputs`` says so.
@@ -48,6 +49,7 @@ extension ThumbnailSpec.Format {
     case .avif: .avif
     case .rgba: .rgba
     case .placeholder: .placeholder
+    case .perceptualHash: .perceptualHash
     case .original: .original
     default: encoder?.format
     }

@@ -9,7 +9,8 @@ public struct Thumbnail: Hashable, Sendable {
   /// The format of ``bytes``.
   public var format: OutputFormat
   /// The whole file, in the colors of the spec, without metadata; the pixels if the format is ``OutputFormat/rgba``;
-  /// for ``OutputFormat/placeholder``, a record from which ``placeholder`` is read.
+  /// for ``OutputFormat/placeholder`` and ``OutputFormat/perceptualHash``, a record from which ``placeholder`` or
+  /// ``perceptualHash`` is read.
   public var bytes: [UInt8]
 
   /// Creates a thumbnail.
@@ -45,13 +46,14 @@ public struct SourceImage: Hashable, Sendable {
 extension Thumbnail {
   /// True if ``bytes`` are a whole thumbnail of ``format`` and ``size``, as a ``Renderer`` makes it: a file has a
   /// ``ThumbnailMark``, a header that declares both, and nothing before it or behind its end. The number of pixels is
-  /// that of the size. A placeholder is a valid record.
+  /// that of the size. A placeholder or a hash is a valid record.
   ///
   /// For thumbnails from elsewhere: no decoder sees them.
   var isWhole: Bool {
     // A division, because the product of the numbers in a record can overflow Int.
     if format == .rgba { return bytes.count % 4 == 0 && bytes.count / 4 == size.area }
     if format == .placeholder { return placeholder != nil }
+    if format == .perceptualHash { return perceptualHash != nil }
     guard let file = CodecTable.files.first(where: { $0.format == format }) else { return false }
     return ThumbnailMark.isPresent(in: bytes) && file.size(ofWhole: bytes.span) == size
   }

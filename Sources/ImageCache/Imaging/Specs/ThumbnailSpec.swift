@@ -176,6 +176,8 @@ extension ThumbnailSpec {
     /// A ``Placeholder`` instead of a file: see ``ThumbnailSpec/placeholder``. No side of the box may be longer than
     /// ``ThumbHash/longestSide``.
     case placeholder
+    /// A ``PerceptualHash`` instead of a file. Only ``ThumbnailSpec/perceptualHash`` may have it.
+    case perceptualHash = "phash"
     /// The file of the source in place of a thumbnail: see ``ThumbnailSpec/original``.
     case original
   }
@@ -294,6 +296,9 @@ extension ThumbnailSpec {
     guard format != .placeholder || max(pixelBox.width, pixelBox.height) <= ThumbHash.longestSide else {
       let limit = ThumbHash.longestSide
       throw ImageError(.badSpec, "The size is \(pixelBox); in placeholders, each side must be at most \(limit) pixels.")
+    }
+    guard format != .perceptualHash || self == .perceptualHash else {
+      throw ImageError(.badSpec, "A perceptual hash has no settings.")
     }
     let needsWebP = format == .webp || format == .smallest
     guard !needsWebP || max(pixelBox.width, pixelBox.height) <= Self.longestWebPSide else {
