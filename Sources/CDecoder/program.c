@@ -63,8 +63,9 @@ void report_exhaustion(void) {
 // MARK: Program
 
 static const char usage[] =
-    "thumbs-decode decodes AVIF, HEIC, JPEG 2000, JPEG XL, PSD, SVG, TIFF and camera raw files for thumbs, and encodes\n"
-    "AVIF, in a sandbox. thumbs starts it; there is no other use. thumbs doctor shows its libraries and protections.\n";
+    "thumbs-decode decodes AVIF, HEIC, JPEG 2000, JPEG XL, PSD, SVG, TIFF and camera raw files for thumbs, and\n"
+    "encodes AVIF, in a sandbox. thumbs starts it; there is no other use. thumbs doctor shows its libraries and\n"
+    "protections.\n";
 
 // Adds the format and the library to the greeting. Lets the library load what it will need.
 static void prepare(const Format *format, DecodeHello *hello) {

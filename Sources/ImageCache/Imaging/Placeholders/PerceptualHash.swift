@@ -94,7 +94,7 @@ struct PerceptualHashEncoder: ThumbnailEncoder {
   /// Planes too, so that a hash never keeps the thumbnails of a JPEG file from being made of planes.
   func accepts(_ layout: PixelLayout) -> Bool { true }
 
-  func file(of bitmap: borrowing Bitmap) throws(ImageError) -> EncodedFile {
+  func file(of bitmap: borrowing Bitmap, colors: FileColors) throws(ImageError) -> EncodedFile {
     let hash = PerceptualHash(brightness: bitmap.brightness(), size: bitmap.size)
     return EncodedFile(format: .perceptualHash, bytes: hash.record)
   }

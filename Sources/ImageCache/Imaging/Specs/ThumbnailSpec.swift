@@ -81,7 +81,7 @@ public struct ThumbnailSpec: Hashable, Sendable {
   /// The colors that the file may have.
   var fileColors: Colors {
     switch format {
-    case .rgba, .placeholder, .original: .sRGB
+    case .rgba, .placeholder, .perceptualHash, .original: .sRGB
     case .avif: colors == .sRGB ? .sRGB : .displayP3
     default: colors
     }
