@@ -35,7 +35,7 @@ others=$(ldd "$thumbs" | grep -vE "^\s*($glibc) " || true)
 newest=$(objdump -T "$thumbs" | grep -oE 'GLIBC_[0-9.]+' | sort -Vu | tail -1)
 [ "$newest" = GLIBC_2.34 ] || fail "The command needs $newest."
 size=$(stat -c %s "$thumbs")
-[ "$size" -le 39100000 ] || fail "The command has $size bytes."
+[ "$size" -le 39300000 ] || fail "The command has $size bytes."
 while IFS="$(printf '\t')" read -r name _ _ file; do
   [ -s "$share/doc/thumbs/licenses/$file" ] || [ "$file" = file ] || fail "There is no license of $name."
 done < "$share/doc/thumbs/licenses/components.tsv"
