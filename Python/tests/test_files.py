@@ -152,15 +152,16 @@ def test_a_partition_is_written_once_and_an_empty_one_has_its_columns(tmp_path: 
 
     task = Fetch(256, {}, {"state": tmp_path / "state"}, "seed")
     group = pyarrow.table({"url": ["http://me:secret@a.example/1.jpg", *URLS[:3]], "part": [7] * 4})
+    file = {"file": "part-00007-000.parquet", "rows": 4}
     for _ in range(2):
-        assert _ray_tasks.FetchPartitions(task, str(tmp_path))(group).to_pylist() == [{"part": 7, "rows": 4}]
+        assert _ray_tasks.FetchPartitions(task, str(tmp_path))(group).to_pylist() == [file]
     assert len((tmp_path / "state/pids").read_text().split()) == 1
-    file = pyarrow.parquet.ParquetFile(tmp_path / "part-00007.parquet")
-    assert file.metadata.row_group(0).column(0).compression == "ZSTD"
-    assert set(URLS[:3]) < set(file.read().column("url").to_pylist()) and "secret" not in str(file.read())
+    table = pyarrow.parquet.ParquetFile(tmp_path / "part-00007-000.parquet")
+    assert table.metadata.row_group(0).column(0).compression == "ZSTD"
+    assert set(URLS[:3]) < set(table.read().column("url").to_pylist()) and "secret" not in str(table.read())
     _ray_tasks.write_empty(task, tmp_path)
-    empty = pyarrow.parquet.read_table(tmp_path / "part-00000.parquet")
-    assert empty.num_rows == 0 and empty.schema.equals(file.schema_arrow)
+    empty = pyarrow.parquet.read_table(tmp_path / "part-00000-000.parquet")
+    assert empty.num_rows == 0 and empty.schema.equals(table.schema_arrow)
 
 
 def test_an_empty_table_has_its_columns(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional
 
 import pyarrow as pa
 
@@ -44,14 +44,15 @@ def fitting(results: Iterable[Result], is_single: bool) -> Iterator[Result]:
 
 
 def batches(
-    results: Iterable[Result], table: Any, values: Mapping[str, Value], rows: int = BATCH_ROWS,
+    results: Iterable[Result], table: Any, values: Mapping[str, Value], rows: Optional[int] = None,
     seconds: float = math.inf,
 ) -> Iterator[Any]:
     """Yields record batches with the results. A column that `values` lacks is the field of the result of its name.
 
-    A batch has at most `rows` rows, and none that came later than `seconds` after its first one, but for the last.
+    A batch has at most `rows` rows, 1,000 by default, and none that came later than `seconds` after its first one, but
+    for the last.
     """
-    for group in _shards.groups(results, rows, BATCH_BYTES, seconds):
+    for group in _shards.groups(results, rows or BATCH_ROWS, BATCH_BYTES, seconds):
         yield _batch(list(group), table, values)
 
 
