@@ -14,7 +14,10 @@
 
 private func check(_ url: SourceURL?) {
   guard let url, url.scheme != .file else { return }
-  precondition(url.description.utf8.allSatisfy { (0x21...0x7E).contains($0) }, "The URL is not ASCII.")
+  // The keys of objects in buckets are written as they are.
+  let isBucket = url.scheme == .s3 || url.scheme == .gs
+  let isASCII = url.description.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+  precondition(isBucket || isASCII, "The URL is not ASCII.")
   guard let again = try? SourceURL(url.requestString) else { preconditionFailure("The canonical URL is rejected.") }
   precondition(again == url && again.host == url.host, "The canonical URL is not canonical.")
 }
