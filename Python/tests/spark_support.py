@@ -15,10 +15,7 @@ from support import Origin, wait_until
 
 import thumbs.spark
 from thumbs._hosts import ROWS_PER_SALT, HostPlan, default_partitions
-from thumbs._kept_batches import KEPT_ROWS
 
-IN_PROGRESS = 50
-"""More than the images that a worker downloads, renders and reports at a time."""
 PACKAGE = Path(thumbs.__file__).resolve().parents[1]
 ENVIRONMENT = {
     "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": str(PACKAGE), "SPARK_LOCAL_IP": "127.0.0.1",
@@ -125,7 +122,7 @@ class Trial:
               f"{max(stats['peaks'].values())} connections per host")
         assert len(stats["requests"]) == self.urls
         assert max(stats["requests"].values()) <= (2 if lost_cores else 1)
-        assert extra <= lost_cores * (KEPT_ROWS + IN_PROGRESS)
+        assert extra <= lost_cores * self.largest_partition()
         assert max(stats["peaks"].values()) <= self.options.get("per_host", 6)
         return extra
 

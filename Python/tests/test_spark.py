@@ -9,9 +9,10 @@ import subprocess
 import sys
 import uuid
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any, Iterator, List, Set
 
 import pandas
+import pyarrow.ipc
 import pytest
 from support import Origin, children, kill_one, parent, wait_until
 
@@ -21,12 +22,11 @@ pytest.importorskip("pyspark")
 
 from pyspark.sql import SparkSession  # noqa: E402
 from pyspark.sql import functions as F  # noqa: E402
-from spark_support import IN_PROGRESS, PACKAGE, Trial, rows, session  # noqa: E402
+from spark_support import PACKAGE, Trial, rows, session  # noqa: E402
 
 import thumbs.spark  # noqa: E402
 from thumbs import _urls  # noqa: E402
 from thumbs._hosts import HostPlan  # noqa: E402
-from thumbs._kept_batches import KEPT_ROWS  # noqa: E402
 from thumbs._spark_storage import ONE_FILE_PER_TASK, _settings, partitions_on_disk, replacement, scratch  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("command")
@@ -208,18 +208,24 @@ def test_a_task_goes_on_where_it_was_killed(spark: SparkSession, origin: Origin,
     total = thumbs.spark.accumulator(spark)
     trial = Trial(spark, origin, rows(spark, origin, 1200, 1200), tmp_path / "table", partitions=1, per_host=1,
                   rows_per_salt=10_000, counters=total)
+    kept: List[Set[str]] = [set()]
+
+    def kept_urls() -> Set[str]:
+        files = tmp_path.glob("table.*.thumbs-urls/_results-*/*.arrow")
+        return {url for file in files for url in pyarrow.ipc.open_file(file).read_all().column("url").to_pylist()}
 
     def kill_thrice() -> None:
         for _ in range(3):
-            start = origin.requests()
+            wait_until(lambda: len(kept_urls()) > len(kept[-1]), 60)
+            kept.append(kept_urls())
             os.kill(parent(wait_until(children, 60)[0]), signal.SIGKILL)
-            wait_until(lambda: origin.requests() >= start + 300, 60)
 
-    trial.fetch(kill_thrice, after=0.25)
-    stats = origin.stats()
-    assert len(stats["requests"]) == 1200
-    # Without it, each attempt would begin again: about 300, 600 and 900 extra requests.
-    assert sum(stats["requests"].values()) - 1200 <= 3 * (KEPT_ROWS + IN_PROGRESS)
+    trial.fetch(kill_thrice, after=0)
+    requests = origin.stats()["requests"]
+    assert len(requests) == 1200
+    assert len(kept) == 4 and all(earlier < later for earlier, later in zip(kept, kept[1:]))
+    # What was kept before the first kill was requested once, and never again.
+    assert {requests[url.partition("//")[2].replace(f":{origin.port}", "")] for url in kept[1]} == {1}
     assert (total.value.rows, total.value.ok, total.value.requests) == (1200, 1200, 1200)
 
 

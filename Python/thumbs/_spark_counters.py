@@ -10,6 +10,8 @@ from pyspark.sql import functions as F
 from ._spark_storage import is_connect
 from .counters import Counters
 
+_COUNTED = ["status", "code", "origin", "bytes", "attempts"]
+
 
 def accumulator(spark: SparkSession) -> Any:
     """Returns an accumulator whose value is a `Counters`, for the argument `counters` of `thumbs.spark.fetch`.
@@ -56,3 +58,11 @@ def add(total: Counters, other: Counters) -> Counters:
     for code, rows in other.codes.items():
         total.codes[code] = total.codes.get(code, 0) + rows
     return total
+
+
+def counters_of(batch: Any) -> Counters:
+    """Returns the counters of the results in a batch."""
+    counters = Counters()
+    for row in batch.select(_COUNTED).to_pylist():
+        counters.count(**row)
+    return counters

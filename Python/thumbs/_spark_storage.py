@@ -5,12 +5,16 @@ import os
 import threading
 import uuid
 import warnings
-from contextlib import contextmanager
-from typing import Any, Dict, Generator, List, Mapping, Optional
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Dict, Generator, Iterator, List, Mapping, Optional
 from urllib.parse import unquote, urlsplit
 
+import pyarrow as pa
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
+
+from ._files import replacing
 
 # A file is never divided among tasks if it is shorter than this, and never shares a task if opening it costs as much.
 ONE_FILE_PER_TASK = {
@@ -20,6 +24,10 @@ ONE_FILE_PER_TASK = {
 WHOLE_PARTITIONS = {"maxRecordsPerFile": "0"}
 WHOLE_FILES = {"ignoreMissingFiles": "false", "ignoreCorruptFiles": "false"}
 GLOB = "*?[{"
+
+KEPT_ROWS = 200
+KEPT_SECONDS = 5.0
+"""A batch is kept when it has so many rows, or so many seconds after its first one."""
 
 
 def check_path(df: DataFrame, path: str, mode: str) -> None:
@@ -87,6 +95,38 @@ def partitions_on_disk(df: DataFrame, path: str) -> Generator[DataFrame, None, N
     df.write.options(**WHOLE_PARTITIONS).mode("append").parquet(path)
     with _settings(spark):
         yield spark.read.options(**WHOLE_FILES).schema(df.schema).parquet(path)
+
+
+class KeptBatches:
+    """Record batches of a partition, in a directory of a storage that all machines share.
+
+    Only the batches that were there at the beginning are read, so the batches of a task that still runs elsewhere,
+    although Spark gave it up, are not counted with those of its successor.
+    """
+
+    def __init__(self, folder: Optional[str], partition: int) -> None:
+        """Uses the directory of the URLs of a fetch, if this machine sees it, and otherwise keeps nothing."""
+        parent = _local(folder) if folder is not None else None
+        # Spark does not read what begins with an underscore.
+        self._folder = parent / f"_results-{partition:05}" if parent is not None and parent.is_dir() else None
+        self._earlier = sorted(self._folder.glob("*.arrow")) if self._folder is not None else []
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yields the batches of earlier tasks."""
+        for path in self._earlier:
+            with pa.OSFile(str(path)) as file:
+                yield pa.ipc.open_file(file).get_batch(0)
+
+    def add(self, batch: Any) -> None:
+        """Keeps a batch. If it cannot be written, its rows may be fetched twice, which is no reason to fail."""
+        if self._folder is None:
+            return
+        with suppress(OSError):
+            self._folder.mkdir(exist_ok=True)
+            # Unique, because a task that was given up may still write here.
+            path = self._folder / f"{uuid.uuid4().hex}.arrow"
+            with replacing(path) as file, pa.ipc.new_file(file, batch.schema) as writer:
+                writer.write_batch(batch)
 
 
 def is_connect(spark: SparkSession) -> bool:
@@ -176,3 +216,8 @@ def _delete(spark: SparkSession, path: str) -> None:
         files.delete(folder, True)
     except Exception as error:  # The table is complete, or another error has been raised.
         warnings.warn(f"{path} could not be deleted: {error}", stacklevel=2)
+
+
+def _local(path: str) -> Path:
+    """Returns the path of a directory, which may have the form of a URL."""
+    return Path(unquote(urlsplit(path).path) if path.startswith("file:") else path)

@@ -15,9 +15,10 @@ from pyspark.sql import functions as F
 
 from . import _arrow, _command, _redaction, _urls
 from ._hosts import DEFAULT_PER_HOST, ROWS_PER_SALT, HostPlan, default_partitions
-from ._kept_batches import KEPT_ROWS, KEPT_SECONDS, KeptBatches, counters_of
-from ._spark_counters import accumulator, add, counters
-from ._spark_storage import check_path, is_connect, partitions_on_disk, replacement, scratch
+from ._spark_counters import accumulator, add, counters, counters_of
+from ._spark_storage import (
+    KEPT_ROWS, KEPT_SECONDS, KeptBatches, check_path, is_connect, partitions_on_disk, replacement, scratch,
+)
 from ._tasks import Fetch, add_hosts
 from .counters import Counters
 from .errors import IncompleteTable

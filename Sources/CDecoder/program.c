@@ -63,9 +63,8 @@ void report_exhaustion(void) {
 // MARK: Program
 
 static const char usage[] =
-    "thumbs-decode decodes AVIF, HEIC, JPEG 2000, JPEG XL, PSD, SVG, TIFF and camera raw files for thumbs, and\n"
-    "encodes AVIF, in a sandbox. thumbs starts it; there is no other use. thumbs doctor shows its libraries and\n"
-    "protections.\n";
+    "thumbs-decode decodes images for thumbs in a sandbox. thumbs starts it; there is no other use. thumbs doctor\n"
+    "shows its formats, libraries and protections.\n";
 
 // Adds the format and the library to the greeting. Lets the library load what it will need.
 static void prepare(const Format *format, DecodeHello *hello) {

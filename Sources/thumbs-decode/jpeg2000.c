@@ -173,7 +173,7 @@ static uint8_t level_at(const Samples *samples, OPJ_INT32 sample) {
   return samples->levels[index >> samples->shift];
 }
 
-/// Returns the sample at a place; the nearest one where there is none.
+/// Returns the index of the sample that covers a place, or of the nearest one if none does.
 static uint32_t nearest(uint32_t place, uint32_t step, uint32_t first, uint32_t count) {
   uint32_t sample = place / step, index = sample > first ? sample - first : 0;
   return index < count ? index : count - 1;

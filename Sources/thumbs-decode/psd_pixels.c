@@ -1,8 +1,8 @@
 // Decodes the planes of PSD images: unpacks their rows, reduces the samples to 8 bits, and converts the colors to RGB.
 
+#include "light.h"
 #include "psd.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -188,15 +188,8 @@ static float light[256];
 
 static void make_curve(void) {
   if (light[255] > 0) return;
-  for (int value = 0; value < 65536; value++) {
-    double linear = value / 65535.0;
-    double level = linear <= 0.0031308 ? linear * 12.92 : 1.055 * pow(linear, 1 / 2.4) - 0.055;
-    curve[value] = (uint8_t)lround(level * 255);
-  }
-  for (int value = 0; value < 256; value++) {
-    double level = value / 255.0;
-    light[value] = (float)(level <= 0.04045 ? level / 12.92 : pow((level + 0.055) / 1.055, 2.4));
-  }
+  for (int value = 0; value < 65536; value++) curve[value] = (uint8_t)lround(sample_of_light(value / 65535.0) * 255);
+  for (int value = 0; value < 256; value++) light[value] = (float)light_of_sample(value / 255.0);
 }
 
 /// Returns the level of linear light. What is brighter than white, and no number, become ends of the range.

@@ -149,7 +149,7 @@ static uint32_t number_at(const uint8_t *bytes, uint32_t size, bool isLittle) {
   return number;
 }
 
-/// Returns the orientation in Exif data, which are a TIFF file; 0 if there is none.
+/// Returns the orientation in a block of Exif, which has the form of a TIFF file; 0 if it has none.
 static uint32_t exif_orientation(const uint8_t *bytes, size_t count) {
   if (count < 8 || (memcmp(bytes, "II*\0", 4) != 0 && memcmp(bytes, "MM\0*", 4) != 0)) return 0;
   bool isLittle = bytes[0] == 'I';

@@ -3,9 +3,9 @@
 
 #if __has_include(<tiffio.h>)
 
+#include "light.h"
 #include "tiff.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -153,7 +153,7 @@ static uint8_t float_level(float number, bool isLinear) {
   // Also for what is not a number.
   if (!(number > 0)) return 0;
   if (number >= 1) return 255;
-  if (isLinear) number = number <= 0.0031308f ? 12.92f * number : 1.055f * powf(number, 1 / 2.4f) - 0.055f;
+  if (isLinear) number = (float)sample_of_light(number);
   return (uint8_t)(number * 255 + 0.5f);
 }
 

@@ -1,9 +1,12 @@
-internal import CoreMetrics
 internal import Dispatch
 public import Foundation
 public import ImageCache
 public import Logging
 internal import Synchronization
+
+#if ServiceLifecycle
+  public import ServiceLifecycle
+#endif
 
 /// Makes thumbnails of images on the network: from memory, from disk, or with one download and one decode, shared by
 /// all callers that want the same image.
@@ -311,49 +314,36 @@ extension ThumbnailPipeline {
   }
 }
 
-/// The metrics of a pipeline. The handles are made once, because making one may take a lock.
-struct PipelineMetrics: Sendable {
-  private let queueTime: CoreMetrics.Timer
-  private let renderTime: CoreMetrics.Timer
-  private let renders: Counter
-  private let inFlight: Gauge
-  private let lookupDepth, transferDepth, renderDepth: Gauge
+// MARK: Service
 
-  init(_ factory: any MetricsFactory) {
-    queueTime = CoreMetrics.Timer(label: "thumbs_queue_seconds", preferredDisplayUnit: .seconds, factory: factory)
-    renderTime = CoreMetrics.Timer(label: "thumbs_render_seconds", preferredDisplayUnit: .seconds, factory: factory)
-    renders = Counter(label: "thumbs_renders_total", factory: factory)
-    inFlight = Gauge(label: "thumbs_images_in_flight", factory: factory)
-    func depth(_ queue: String) -> Gauge {
-      Gauge(label: "thumbs_queue_depth", dimensions: [("queue", queue)], factory: factory)
+#if ServiceLifecycle
+  /// A pipeline as one of the services of a program, with the trait `ServiceLifecycle`. `Examples/Service` has one.
+  ///
+  /// A group stops its services in reverse order. A server that waits for its requests comes before the pipeline, which
+  /// then ends them.
+  public struct PipelineService: Service {
+    private let pipeline: ThumbnailPipeline
+    private let limit: Duration
+
+    /// Creates a service.
+    ///
+    /// - Parameters:
+    ///   - pipeline: the pipeline, whose requests fail with `cancelled` after its shutdown.
+    ///   - limit: the time for requests in flight at a graceful shutdown. Default 10 s.
+    public init(_ pipeline: ThumbnailPipeline, within limit: Duration = .seconds(10)) {
+      self.pipeline = pipeline
+      self.limit = limit
     }
-    (lookupDepth, transferDepth, renderDepth) = (depth("lookup"), depth("transfer"), depth("render"))
-  }
 
-  /// Counts an image that was served without a decode.
-  func served(_ timings: Timings) { queueTime.record(timings.queued) }
-
-  /// Counts an image that was decoded.
-  func rendered(_ timings: Timings) {
-    queueTime.record(timings.queued)
-    renderTime.record(timings.render)
-    renders.increment()
+    /// Returns when the pipeline has ended and what it stored is on disk: after a graceful shutdown, or when the task
+    /// is canceled, which leaves requests in flight no time.
+    public func run() async {
+      try? await gracefulShutdown()
+      await withTaskCancellationHandler {
+        await pipeline.shutdown(within: limit)
+      } onCancel: {
+        pipeline.cancelAll()
+      }
+    }
   }
-
-  /// Sets the gauges to what `context` has in flight and in its queues.
-  func update(from context: ThumbnailContext) {
-    inFlight.record(context.jobs.withLock { $0.count })
-    lookupDepth.record(context.lookUps.waitingCount)
-    transferDepth.record(context.downloader.context.queue.ticketCount)
-    renderDepth.record(context.renders.waitingCount)
-  }
-}
-
-extension ThumbnailPipeline {
-  /// Sets the gauges (the queue depths and the sizes of the cache) to their current values, which cost too much to
-  /// follow at every change. Call it before each export of the metrics. It may block on the disk.
-  public func updateGauges() {
-    context.metrics.update(from: context)
-    cache.updateGauges()
-  }
-}
+#endif

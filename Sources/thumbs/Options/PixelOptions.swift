@@ -63,7 +63,7 @@ struct PixelOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Remove a uniform border of the image first; without a number, the tolerance is 10.",
+      "Remove a uniform border of the image first; without a number, the tolerance is \(usualTrim).",
       discussion: """
         The border has the color of the first pixel, give or take the tolerance, 0 to 255. At most half of the width \
         and of the height is removed.
@@ -74,7 +74,8 @@ struct PixelOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Sharpen the thumbnails by so many percent, up to 200; without a number, by 33.", valueName: "percent"),
+      "Sharpen the thumbnails by so many percent, up to 200; without a number, by \(usualSharpening).",
+      valueName: "percent"),
     transform: { try PixelOptions.number($0, 0...200) })
   var sharpen: Int?
 
@@ -122,7 +123,8 @@ struct PixelOptions: ParsableArguments {
   }
 
   /// The numbers of the options that may be given without one.
-  private static let usualNumbers = ["--trim": 10, "--sharpen": 33]
+  private static let usualNumbers = ["--trim": usualTrim, "--sharpen": usualSharpening]
+  private static let (usualTrim, usualSharpening) = (10, 33)
 
   /// Returns a command line with the numbers that it leaves out: `--trim a.jpg` becomes `--trim=10 a.jpg`.
   static func addingNumbers(to arguments: [String]) -> [String] {

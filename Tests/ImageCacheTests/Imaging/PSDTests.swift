@@ -14,7 +14,7 @@ private struct PSDFile {
   var compression = 0
   /// The number of layers; nil for a file without any.
   var layers: Int?
-  /// The content of the resource 1057; nil if there is none.
+  /// The content of resource 1057; nil leaves the resource out.
   var version: [UInt8]?
   /// The end of a row with PackBits, from this row on.
   var damagedRow: Int?

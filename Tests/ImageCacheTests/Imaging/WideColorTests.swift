@@ -9,11 +9,13 @@ import Testing
   private static let size = PixelSize(width: 6, height: 5)
 
   /// A PNG whose samples are Display P3, by code points.
-  private static func image(_ color: [UInt8], layout: PixelLayout = .rgb) throws -> [UInt8] {
+  private static func image(
+    _ color: [UInt8], layout: PixelLayout = .rgb, codePoints: [UInt8] = [12, 13]
+  ) throws -> [UInt8] {
     let bitmap = try Bitmap(size: size, layout: layout)
     for index in 0..<size.area * layout.channels { bitmap.planes[0].samples[index] = color[index % layout.channels] }
     let file = try PNGEncoder(ThumbnailSpec(width: 1)).encode(bitmap)
-    return file[..<33] + SampleImage.pngChunk("cICP", [12, 13, 0, 1]) + file[33...]
+    return file[..<33] + SampleImage.pngChunk("cICP", codePoints + [0, 1]) + file[33...]
   }
 
   private static func thumbnail(_ file: [UInt8], _ spec: ThumbnailSpec) throws -> Thumbnail {
@@ -77,6 +79,24 @@ import Testing
     for colors in [ThumbnailSpec.Colors.displayP3, .source] {
       #expect(
         try Self.thumbnail(file, Self.spec(.auto, colors)).bytes == Self.thumbnail(file, Self.spec(.auto, .sRGB)).bytes)
+    }
+  }
+
+  @Test(arguments: [ThumbnailSpec.Colors.displayP3, .source])
+  func `An image of high dynamic range is mapped to the standard range in Display P3`(
+    colors: ThumbnailSpec.Colors
+  ) throws {
+    // PQ with the primaries of BT.2020: white at 203 cd/m2, which stays light, and a green with some blue, which sRGB
+    // has to leave out.
+    for (color, isGray) in [([148, 148, 148], true), ([60, 130, 60], false)] as [([UInt8], Bool)] {
+      let file = try Self.image(color, codePoints: [9, 16])
+      let (wide, usual) = (
+        try Self.thumbnail(file, Self.spec(.png, colors)), try Self.thumbnail(file, Self.spec(.png, .sRGB))
+      )
+      let (found, expected) = (try DecodedPixels(wide).at(2, 2), try DecodedPixels(usual).at(2, 2))
+      #expect(zip(found, expected).allSatisfy { !isGray || abs(Int($0) - Int($1)) <= 1 }, "\(found) \(expected)")
+      let isWide = found[2] > 0 && expected[2] == 0 && Self.contains("cICP", in: wide.bytes)
+      #expect(isGray || isWide, "\(found) \(expected)")
     }
   }
 

@@ -1,4 +1,3 @@
-internal import CDeflate
 internal import Glibc
 
 /// The colors of the pixels in a thumbnail's file. All but sRGB are declared in the file.
@@ -96,17 +95,5 @@ enum DisplayP3 {
 
   private static func bigEndian(_ value: Int) -> [UInt8] {
     [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
-  }
-}
-
-extension [UInt8] {
-  /// Returns the bytes in the zlib format (RFC 1950); empty if memory runs out.
-  func compressed() -> [UInt8] {
-    guard let compressor = libdeflate_alloc_compressor(9) else { return [] }
-    defer { libdeflate_free_compressor(compressor) }
-    let capacity = libdeflate_zlib_compress_bound(compressor, count)
-    return [UInt8](unsafeUninitializedCapacity: capacity) { room, written in
-      written = libdeflate_zlib_compress(compressor, self, count, room.baseAddress, capacity)
-    }
   }
 }

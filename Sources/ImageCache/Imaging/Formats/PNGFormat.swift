@@ -138,3 +138,15 @@ struct PNGEncoder: ImageEncoder {
     [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
   }
 }
+
+extension [UInt8] {
+  /// Returns the bytes in the zlib format (RFC 1950); empty if memory runs out.
+  fileprivate func compressed() -> [UInt8] {
+    guard let compressor = libdeflate_alloc_compressor(9) else { return [] }
+    defer { libdeflate_free_compressor(compressor) }
+    let capacity = libdeflate_zlib_compress_bound(compressor, count)
+    return [UInt8](unsafeUninitializedCapacity: capacity) { room, written in
+      written = libdeflate_zlib_compress(compressor, self, count, room.baseAddress, capacity)
+    }
+  }
+}

@@ -93,7 +93,7 @@ struct IsolatedFormat: Sendable {
   let package: String?
   let signatures: [FileSignature]
 
-  /// All of them. The media types in the `Accept` field have the same order.
+  /// All of them. None is in the `Accept` field; see ``SourceFormat/accept``.
   static let all = [
     .avif,
     IsolatedFormat(
