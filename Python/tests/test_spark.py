@@ -224,7 +224,7 @@ def test_a_task_goes_on_where_it_was_killed(spark: SparkSession, origin: Origin,
     requests = origin.stats()["requests"]
     assert len(requests) == 1200
     assert len(kept) == 4 and all(earlier < later for earlier, later in zip(kept, kept[1:]))
-    # What was kept before the first kill was requested once, and never again.
+    # The images that were kept before the first kill were requested once, and never again.
     assert {requests[url.partition("//")[2].replace(f":{origin.port}", "")] for url in kept[1]} == {1}
     assert (total.value.rows, total.value.ok, total.value.requests) == (1200, 1200, 1200)
 
