@@ -1,6 +1,7 @@
 # The packages of thumbs-decode. It can be built without any of them, and then lacks a format; without the last one, it
 # decodes only with --unsafe-decoders.
-DECODERS := libavif-dev libheif-dev libopenjp2-7-dev libjxl-dev libtiff-dev librsvg2-dev libraw-dev libseccomp-dev
+DECODERS := libavif-dev libheif-dev libopenjp2-7-dev libjxl-dev libtiff-dev librsvg2-dev libraw-dev \
+  libpoppler-glib-dev libseccomp-dev
 # The required packages of Debian and Ubuntu, besides Swift. python3 serves the example images; the tests start nginx
 # and tinyproxy, with certificates made by openssl.
 PACKAGES := libcurl4-openssl-dev libjpeg-dev libpng-dev libwebp-dev libdeflate-dev liblcms2-dev libsqlite3-dev \
@@ -32,6 +33,7 @@ help:
 ## Fetches the example images twice, and prints the cache statistics.
 run: setup
 	$(SWIFT) build --product thumbs-decode
+	$(SWIFT) build --product thumbs-decode-pdf
 	$(SWIFT) build --product thumbs
 	@python3 Examples/serve.py sh Examples/run.sh "$$($(SWIFT) build --show-bin-path)/thumbs" .build/example-cache
 
@@ -48,6 +50,7 @@ docs: setup
 ## Builds the command for this system in .build/release.
 build: setup
 	$(RELEASE) --product thumbs-decode
+	$(RELEASE) --product thumbs-decode-pdf
 	$(RELEASE) --product thumbs
 
 ## Builds the command, its manual page and its completions in $(DIST).
@@ -58,7 +61,7 @@ release: setup
 	$(STATIC)
 	mkdir -p $(DIST)
 	install -m 755 "$$($(STATIC) --show-bin-path)/thumbs" $(DIST)/thumbs
-	Packaging/decoder.sh $(DIST)/thumbs-decode
+	Packaging/decoder.sh $(DIST)
 	python3 Packaging/manual.py $(DIST)/thumbs > $(DIST)/thumbs.1
 	for shell in bash zsh fish; do \
 	  $(DIST)/thumbs --generate-completion-script $$shell | sed '1{/^#!/d}' > $(DIST)/thumbs.$$shell; done

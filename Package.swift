@@ -12,6 +12,8 @@ let package = Package(
     .executable(name: "thumbs", targets: ["thumbs"]),
     // The program that the libraries start for AVIF, HEIC, JPEG 2000, JPEG XL, PSD, SVG, TIFF and camera raw files.
     .executable(name: "thumbs-decode", targets: ["thumbs-decode"]),
+    // The program for PDF. It is linked with poppler, and so has the license of that, the GNU GPL.
+    .executable(name: "thumbs-decode-pdf", targets: ["thumbs-decode-pdf"]),
   ],
   // Without a trait, the libraries do not need its system library or its package.
   traits: [
@@ -34,6 +36,7 @@ let package = Package(
     .system("CJPEG", pkgConfig: "libjpeg", package: "libjpeg-dev"),
     .system("CPNG", pkgConfig: "libpng", package: "libpng-dev"),
     .system("CWebP", pkgConfig: "libwebp", package: "libwebp-dev"),
+    .system("CWebPMux", pkgConfig: "libwebpmux", package: "libwebp-dev"),
     .system("CDeflate", pkgConfig: "libdeflate", package: "libdeflate-dev"),
     .system("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
     .system("CLCMS", pkgConfig: "lcms2", package: "liblcms2-dev"),
@@ -48,6 +51,7 @@ let package = Package(
     .system("CTIFF", pkgConfig: "libtiff-4", package: "libtiff-dev"),
     .system("CRaw", pkgConfig: "libraw", package: "libraw-dev"),
     .system("CRSVG", pkgConfig: "librsvg-2.0", package: "librsvg2-dev"),
+    .system("CPoppler", pkgConfig: "poppler-glib", package: "libpoppler-glib-dev"),
     .system("CSeccomp", pkgConfig: "libseccomp", package: "libseccomp-dev"),
     // C declarations that Swift's own modules lack.
     .system("CGlibc"),
@@ -68,10 +72,17 @@ let package = Package(
     .target(name: "DownloadsTesting", dependencies: ["Downloads"]),
     .target(
       name: "CImage",
-      dependencies: ["CJPEG", "CPNG", .target(name: "CWebP", condition: .when(traits: ["WebP"])), "CDeflate", "CLCMS"]),
+      dependencies: [
+        "CJPEG", "CPNG", .target(name: "CWebP", condition: .when(traits: ["WebP"])),
+        .target(name: "CWebPMux", condition: .when(traits: ["WebP"])), "CDeflate", "CLCMS",
+      ]),
     // The messages to the program that decodes formats which are not trusted, and that program.
     .target(name: "CDecodeChannel", cSettings: [.define("_GNU_SOURCE")]),
-    .target(name: "CDecoder", dependencies: ["CDecodeChannel", "CSeccomp"], cSettings: [.define("_GNU_SOURCE")]),
+    .target(
+      name: "CDecoder", dependencies: ["CDecodeChannel", "CSeccomp"], cSettings: [.define("_GNU_SOURCE")],
+      linkerSettings: [.linkedLibrary("m")]),
+    .executableTarget(
+      name: "thumbs-decode-pdf", dependencies: ["CDecoder", "CPoppler"], cSettings: [.define("_GNU_SOURCE")]),
     .executableTarget(
       name: "thumbs-decode",
       dependencies: ["CDecoder", "CAVIF", "CHEIF", "COpenJPEG", "CJXL", "CTIFF", "CRSVG", "CRaw", "CJPEG", "CZlib"],
@@ -164,6 +175,18 @@ let package = Package(
   cLanguageStandard: .c11
 )
 
+// The sanitizers build only these targets, and those on which they depend.
+if let names = Context.environment["THUMBS_TARGETS"]?.split(separator: " ").map(String.init) {
+  var needed: Set<String> = []
+  var pending = names
+  while let name = pending.popLast() {
+    guard needed.insert(name).inserted, let target = package.targets.first(where: { $0.name == name }) else { continue }
+    pending += target.dependencies.compactMap(\.targetName)
+  }
+  package.targets.removeAll { !needed.contains($0.name) }
+  package.products.removeAll { !needed.contains($0.name) }
+}
+
 /// In CI, warnings are errors.
 let isCI = Context.environment["CI"] != nil
 
@@ -186,5 +209,15 @@ extension Target {
   static func system(_ name: String, pkgConfig: String? = nil, package: String? = nil) -> Target {
     .systemLibrary(
       name: name, path: "Sources/System/\(name)", pkgConfig: pkgConfig, providers: package.map { [.apt([$0])] })
+  }
+}
+
+extension Target.Dependency {
+  /// The name of the target in this package; nil for a product of another package.
+  var targetName: String? {
+    switch self {
+    case .targetItem(let name, _), .byNameItem(let name, _): name
+    default: nil
+    }
   }
 }

@@ -17,9 +17,10 @@ bench-pixels: PACKAGES += libvips-tools $(CORPUS)
 bench-pixels: setup
 	Benchmarks/pixels/run.sh
 
-## Compares AVIF, HEIC, JPEG 2000, JPEG XL, PSD, TIFF and SVG files, and AVIF thumbnails, with vipsthumbnail.
+## Compares AVIF, HEIC, JPEG 2000, JPEG XL, PDF, PSD, TIFF and SVG files, and AVIF thumbnails, with vipsthumbnail; PDF
+## with pdftoppm, too, and camera raw files with dcraw.
 bench-decoders: PACKAGES += libvips-tools libavif-bin libheif-examples libopenjp2-tools libjxl-tools imagemagick \
-  breeze-icon-theme $(CORPUS)
+  dcraw qpdf poppler-utils libtasn1-doc shared-mime-info breeze-icon-theme $(CORPUS)
 bench-decoders: release
 	[ -d $(PHOTOS) ] || /usr/bin/python3 Benchmarks/pixels/corpus.py $(dir $(PHOTOS)) 600 2000
 	/usr/bin/python3 -B Benchmarks/decoders.py $(DIST)/thumbs $(PHOTOS)

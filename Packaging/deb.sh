@@ -15,4 +15,4 @@ thumbs ($1) unstable; urgency=medium
 EOF
 cd "$work/thumbs"
 THUMBS_ROOT=$root dpkg-buildpackage -b -us -uc >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
-cp "$work/thumbs_$1_amd64.deb" "$work/thumbs-decoders_$1_amd64.deb" "$2/"
+for package in thumbs thumbs-decoders thumbs-decode-pdf; do cp "$work/${package}_$1_amd64.deb" "$2/"; done

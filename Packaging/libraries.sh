@@ -68,7 +68,7 @@ if ! inputs | cmp -s "$directory/built"; then
   (build_lcms)
   inputs >"$directory/built"
 fi
-for library in nghttp2 idn2 unistring ssl crypto z jpeg png16 webp deflate sqlite3 seccomp; do
+for library in nghttp2 idn2 unistring ssl crypto z jpeg png16 webp webpmux deflate sqlite3 seccomp; do
   ln -sf "$(gcc -print-file-name=lib$library.a)" "$directory/lib/"
 done
 ln -sf libpng16.a "$directory/lib/libpng.a"
@@ -78,6 +78,7 @@ describe libcrypto -lcrypto
 describe libjpeg -ljpeg
 describe libpng "-lpng16 -lz" "$(pkg-config --cflags libpng)"
 describe libwebp -lwebp
+describe libwebpmux "-lwebpmux -lwebp"
 describe libdeflate -ldeflate
 describe zlib -lz
 describe lcms2 -llcms2

@@ -1,9 +1,9 @@
 # The targets of releases and their packages.
 
-.PHONY: install install-files install-decoder uninstall dist image test-packages
+.PHONY: install install-files install-decoder install-pdf-decoder uninstall dist image test-packages
 
 ## Builds the release and installs it below $(PREFIX).
-install: release install-files install-decoder
+install: release install-files install-decoder install-pdf-decoder
 
 ## Installs the result of `make release`.
 install-files:
@@ -18,6 +18,10 @@ install-files:
 ## Installs thumbs-decode, which needs the libraries of the system it was built on.
 install-decoder:
 	install -D -m 755 $(DIST)/thumbs-decode $(DESTDIR)$(PREFIX)/libexec/thumbs/thumbs-decode
+
+## Installs thumbs-decode-pdf, which has the license of poppler.
+install-pdf-decoder:
+	install -D -m 755 $(DIST)/thumbs-decode-pdf $(DESTDIR)$(PREFIX)/libexec/thumbs/thumbs-decode-pdf
 
 ## Removes what `make install` has installed.
 uninstall:
@@ -40,6 +44,6 @@ image: release
 	version=$$($(DIST)/thumbs --version); Packaging/image.sh $(DIST)/thumbs $$version $(PACKED)/thumbs-$$version-image.tar
 
 ## Tests these files and a container image: each is installed and used in a clean system, and removed.
-test-packages: PACKAGES += debootstrap lintian buildah python3-venv
+test-packages: PACKAGES += debootstrap lintian buildah python3-venv shared-mime-info
 test-packages: dist
 	$(SERVERS) python3 -B Tests/Scripts/packages.py $(PACKED)

@@ -38,9 +38,9 @@ The command `thumbs` for Linux on x86-64. It downloads each image of a list once
 caches the results, and reports the outcome of each row. It needs glibc 2.34 and no other library. The package `thumbs`
 runs it from Python, PySpark and Ray.
 
-It decodes JPEG, PNG, WebP, GIF, BMP and ICO. For AVIF, HEIC, JPEG 2000, JPEG XL, PSD, SVG, TIFF and camera raw files,
-and to write AVIF, install the Debian package `thumbs-decoders` of the same version; `thumbs doctor` shows what is
-missing.
+It decodes JPEG, PNG, WebP, GIF, BMP, ICO, QOI and PNM. For AVIF, HEIC, JPEG 2000, JPEG XL, PSD, SVG, TIFF and camera
+raw files, and to write AVIF, install the Debian package `thumbs-decoders` of the same version, and for PDF
+`thumbs-decode-pdf`; `thumbs doctor` shows what is missing.
 """
 WHEEL = f"""Wheel-Version: 1.0
 Generator: thumbs

@@ -40,7 +40,7 @@ FAST_C := -Xcc -O1
 .build-thread/hostile-decode: $(wildcard Sources/CDecode*/*.c Sources/CDecode*/include/*.h Tests/HostileDecoder/*.c)
 	mkdir -p $(@D)
 	clang -std=c11 -O1 -D_GNU_SOURCE -ISources/CDecodeChannel/include -ISources/CDecoder/include -o $@ \
-	  $(filter %.c,$^) -lseccomp
+	  $(filter %.c,$^) -lseccomp -lm
 
 SERVICE_THREAD := --package-path Examples/Service --sanitize=thread --scratch-path .build-service $(FAST_C)
 LOAD_SECONDS := 30
@@ -56,7 +56,9 @@ test-service: setup .build-thread/mutex.so
 # those of the cache. Parsing and pixels use one thread, and would take most of the time.
 CACHE_TESTS := ImageCacheTests.[A-Z]|ImageCacheTests.*(renderer|memory of decoding|Isolated)
 test-thread: THREAD_TESTS := $(CACHE_TESTS)|DownloadsTests|BatchFetchTests
+test-thread: THREAD_TARGETS := ImageCacheTests DownloadsTests BatchFetchTests
 test-thread-command: THREAD_TESTS := ThumbsTests
+test-thread-command: THREAD_TARGETS := ThumbsTests
 # Long tests of a single thread, and those that start other processes.
 THREAD_SKIPS := Advice|OptionName|OptionsTests|Manifest|Delimited|Plist|Configuration|SnippetTests|Template|$(\
   )PriorityQueueTests|RobotsMatch|RobotsFile|RobotsRules|RobotsLimit|LogTests|KillTests|PowerLossTests|ProcessTests
@@ -66,8 +68,10 @@ THREAD_SKIPS := Advice|OptionName|OptionsTests|Manifest|Delimited|Plist|Configur
 ## As without a sanitizer, an allocation that is too large returns null. THUMBS_CROWD_SIZE reduces the number of
 ## requests in the largest tests.
 test-thread test-thread-command: setup .build-thread/mutex.so .build-thread/hostile-decode
-	$(SWIFT) build --build-tests --sanitize=thread --scratch-path .build-thread $(FAST_C)
+	THUMBS_TARGETS='$(THREAD_TARGETS)' \
+	  $(SWIFT) build --build-tests --sanitize=thread --scratch-path .build-thread $(FAST_C)
 	$(SERVERS) env LD_PRELOAD=$(CURDIR)/.build-thread/mutex.so TSAN_OPTIONS=allocator_may_return_null=1 \
+	  THUMBS_TARGETS='$(THREAD_TARGETS)' \
 	  THUMBS_CROWD_SIZE=500 THUMBS_HOSTILE_DECODER=$(CURDIR)/.build-thread/hostile-decode \
 	  $(SWIFT) test --skip-build --sanitize=thread --scratch-path .build-thread $(FAST_C) --filter '$(THREAD_TESTS)' \
 	  --skip '$(THREAD_SKIPS)' --experimental-maximum-parallelization-width 4
@@ -75,14 +79,17 @@ test-thread test-thread-command: setup .build-thread/mutex.so .build-thread/host
 # The tests in which processes are killed or stopped.
 SEVERAL_PROCESSES := KillTests|PowerLossTests|ProcessTests
 
-## Runs the imaging and cache tests under the address sanitizer.
+## Runs the imaging and cache tests under the address sanitizer. Few tests run at a time, or some would time out while
+## they wait.
 test-address: setup .build-thread/hostile-decode
-	$(SWIFT) build --build-tests --sanitize=address --scratch-path .build-address $(FAST_C)
-	ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 \
+	THUMBS_TARGETS=ImageCacheTests \
+	  $(SWIFT) build --build-tests --sanitize=address --scratch-path .build-address $(FAST_C)
+	ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 THUMBS_TARGETS=ImageCacheTests \
 	THUMBS_HOSTILE_DECODER=$(CURDIR)/.build-thread/hostile-decode \
 	LSAN_OPTIONS=suppressions=$(CURDIR)/Tests/Scripts/leaks.supp \
 	  $(SWIFT) test --skip-build --sanitize=address --scratch-path .build-address $(FAST_C) \
-	  --filter ImageCacheTests --skip '$(SEVERAL_PROCESSES)|LogTests|SmartCrop'
+	  --filter ImageCacheTests --skip '$(SEVERAL_PROCESSES)|LogTests|SmartCrop' \
+	  --experimental-maximum-parallelization-width 8
 
 ## Runs long tests of the cache: 200 kills, 500 rounds of flipped bits, four processes for 20 seconds, and a failure of
 ## every system call of a run.
@@ -93,9 +100,11 @@ test-cache: setup
 	  $(SWIFT) test --skip-build --filter 'KillTests|DiskFaultTests|SystemFaultTests|ProcessTests'
 	python3 Examples/serve.py Tests/Scripts/faults.sh "$$($(SWIFT) build --show-bin-path)/thumbs"
 
-## Compiles the codecs with the three APIs of libjpeg: 6b, 7 and 8.
+## Compiles the codecs with the three APIs of libjpeg: 6b, 7 and 8; and compares the planes of JPEG files of many kinds,
+## whole and damaged, with those of libjpeg alone.
 test-jpeg: setup
 	Tests/Scripts/jpeg-api.sh
+	Tests/Scripts/planes.sh
 
 ## Compiles the codecs for 64-bit ARM, and compares their results under QEMU with those of this processor.
 test-arm: PACKAGES += qemu-user
@@ -165,13 +174,15 @@ test-cluster: setup
 	cd Python && RAY_USAGE_STATS_ENABLED=0 unshare -rn sh -c 'ip link set lo up && exec "$$@"' sh \
 	  env $(PYTEST) -p no:cacheprovider -s tests/test_ray.py
 
-## Compares the pixels of AVIF, HEIC, JPEG 2000, JPEG XL, PSD, SVG, TIFF and camera raw files, and of AVIF thumbnails,
-## with those of other programs; takes half a minute.
+## Compares the pixels of AVIF, HEIC, JPEG 2000, JPEG XL, PDF, PSD, SVG, TIFF and camera raw files, of AVIF thumbnails
+## and of animated ones, with those of other programs; takes half a minute.
 test-decoders: PACKAGES += libavif-bin libheif-examples libopenjp2-tools libjxl-tools libtiff-tools librsvg2-bin \
-  imagemagick dcraw ffmpeg python3-pil python3-numpy breeze-icon-theme
+  imagemagick dcraw ffmpeg qpdf poppler-utils libtasn1-doc shared-mime-info python3-pil python3-numpy \
+  breeze-icon-theme webp
 test-decoders: setup
 	$(SWIFT) build --product thumbs
 	$(SWIFT) build --product thumbs-decode
+	$(SWIFT) build --product thumbs-decode-pdf
 	/usr/bin/python3 -B Tests/Decoders/compare.py "$$($(SWIFT) build --show-bin-path)/thumbs"
 
 ## Counts the files that a row, a hit in the disk cache and an isolated AVIF image pass, with callgrind; takes minutes.
@@ -213,10 +224,10 @@ FUZZ_SECONDS := 60
 FUZZ_TARGETS :=
 ## Fuzzes the decoders under the address and undefined behavior sanitizers, for FUZZ_SECONDS each, and the messages of
 ## thumbs-decode for a quarter of that and a second, because libFuzzer takes 0 for no limit.
-fuzz: PACKAGES += libopenjp2-tools python3-pil python3-numpy
+fuzz: PACKAGES += libavif-bin libopenjp2-tools qpdf librsvg2-bin python3-pil python3-numpy
 fuzz: setup
 	Tests/Fuzzing/run.sh $(FUZZ_SECONDS) $(FUZZ_TARGETS)
-	Tests/Fuzzing/run.sh $$(($(FUZZ_SECONDS) / 4 + 1)) session psd $(if $(FUZZ_TARGETS),,decoder jpeg2000)
+	Tests/Fuzzing/run.sh $$(($(FUZZ_SECONDS) / 4 + 1)) session psd $(if $(FUZZ_TARGETS),,decoder avif jpeg2000 raw pdf)
 
 ## Builds the codec libraries with the address sanitizer, and fuzzes with them.
 fuzz-libraries: PACKAGES += cmake autoconf automake libtool dpkg-dev

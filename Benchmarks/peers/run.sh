@@ -2,7 +2,8 @@
 # run.sh THUMBS [speed|traps]
 #
 # Compares thumbs with curl and vipsthumbnail, img2dataset, and a bare codec loop: fetching over loopback HTTP, startup
-# time, and broken input. img2dataset is installed in a virtual environment.
+# time, and broken input. img2dataset is installed in a virtual environment. The speeds are drawn to
+# Benchmarks/peers/.build/speed.svg; the one in Documentation is of the run that the README shows.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$here/../..
@@ -21,7 +22,7 @@ if [ "$part" != traps ]; then
   swift build -c release --package-path "$root/Benchmarks/pixels" --product bench-pixels
   BARE=$(swift build -c release --package-path "$root/Benchmarks/pixels" --show-bin-path)/bench-pixels
   export BARE
-  /usr/bin/python3 "$here/speed.py" "$corpus"
+  /usr/bin/python3 "$here/speed.py" "$corpus" "$here/.build/speed.svg"
   /usr/bin/python3 "$here/../start.py" "$THUMBS"
 fi
 [ "$part" = speed ] || /usr/bin/python3 "$here/traps.py"

@@ -22,7 +22,7 @@ class Thumbnail:
     height: int
     """The height in pixels."""
     format: str
-    """`jpeg`, `png`, `webp` or `avif`."""
+    """`jpeg`, `png`, `webp`, `avif` or `gif`."""
     data: bytes = field(repr=False)
     """The encoded file."""
 

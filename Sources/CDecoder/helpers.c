@@ -1,12 +1,15 @@
-// Helps the decoders with errors, warnings and alpha, and keeps memory between images.
+// Helps the decoders with errors, warnings, sizes and alpha, and keeps memory between images.
 
 #include "CDecoder.h"
 #include "session.h"
 
+#include <fcntl.h>
 #include <malloc.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 bool check_size(uint64_t width, uint64_t height, const Limits *limits, DecodeStatus *status, DecodeText *text) {
   if (width == 0 || height == 0) {
@@ -20,6 +23,47 @@ bool check_size(uint64_t width, uint64_t height, const Limits *limits, DecodeSta
         (unsigned long long)height);
   }
   return isSmall;
+}
+
+/// The largest side of a surface of cairo.
+enum { longestSide = 32767 };
+
+/// Returns the factor by which an image is within the limits.
+static double limit_scale(double width, double height, const Limits *limits) {
+  double scale = fmin(1, fmin(limits->side, longestSide) / fmax(width, height));
+  double pixels = width * height;
+  return pixels > (double)limits->pixels ? fmin(scale, sqrt((double)limits->pixels / pixels)) : scale;
+}
+
+/// Replaces a size by one of whole pixels that has its proportions, to 1 in 10,000, and is hardly larger if possible:
+/// rounded up, 1.2 x 0.8 pixels would be a square of 2 x 1.
+static void make_whole(double *width, double *height) {
+  enum { longest = 8192 };
+  const double proportion = *width / *height;
+  double best = HUGE_VAL;
+  for (double rows = ceil(*height), limit = fmax(rows, longest); rows <= limit && best > 1e-4; rows++) {
+    double columns = fmax(1, round(rows * proportion));
+    double error = fabs(columns / (rows * proportion) - 1);
+    if (error >= best) continue;
+    best = error;
+    *width = columns;
+    *height = rows;
+  }
+}
+
+DecodeStatus declare_vector(
+    double width, double height, const Limits *limits, DecodeHeader *header, DecodeText *text) {
+  DecodeStatus status = DecodeStatusOK;
+  if (!isfinite(width) || !isfinite(height) || width <= 0 || height <= 0) {
+    return fail(DecodeStatusCorrupt, text, "the image has no size");
+  }
+  make_whole(&width, &height);
+  double scale = limit_scale(width, height, limits);
+  header->width = (uint32_t)fmax(1, floor(width * scale));
+  header->height = (uint32_t)fmax(1, floor(height * scale));
+  header->isVector = 1;
+  check_size(header->width, header->height, limits, &status, text);
+  return status;
 }
 
 DecodeStatus fail(DecodeStatus status, DecodeText *text, const char *format, ...) {
@@ -76,4 +120,15 @@ void keep_memory(void) {
 void trim_memory(void) {
   // glibc trims only the end of the heap by itself, where a small block is enough to keep all before it.
   if (mallinfo2().fordblks > KEPT) malloc_trim(KEPT);
+}
+
+bool can_open_fonts(void) {
+  static const char *const folders[] = {"/usr/share/fonts", "/usr/local/share/fonts"};
+  for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+    int folder = open(folders[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) continue;
+    close(folder);
+    return true;
+  }
+  return false;
 }

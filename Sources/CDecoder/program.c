@@ -63,7 +63,7 @@ void report_exhaustion(void) {
 // MARK: Program
 
 static const char usage[] =
-    "thumbs-decode decodes images for thumbs in a sandbox. thumbs starts it; there is no other use. thumbs doctor\n"
+    "This program decodes images for thumbs in a sandbox. thumbs starts it; there is no other use. thumbs doctor\n"
     "shows its formats, libraries and protections.\n";
 
 // Adds the format and the library to the greeting. Lets the library load what it will need.
@@ -83,7 +83,7 @@ static void start_threads(const Format *const *formats) {
 
 // Closes the sandbox. Returns the protections that hold.
 static uint32_t protect(const Format *const *formats, const DecoderSettings *settings) {
-  bool opens_fonts = formats[DecodeFormatSVG] != NULL;
+  bool opens_fonts = formats[DecodeFormatSVG] || formats[DecodeFormatPDF];
   uint32_t protections = close_files(opens_fonts);
   start_threads(formats);
   return close_sandbox(opens_fonts, settings, protections);

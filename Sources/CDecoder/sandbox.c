@@ -20,9 +20,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// The directories with the fonts of the system, and what is needed to find one. NULL ends the list.
+// The directories with the fonts of the system, what is needed to find one, and the encodings of text in PDF documents.
+// NULL ends the list.
 static const char *const font_directories[] = {
-    "/usr/share/fonts", "/usr/local/share/fonts", "/usr/share/fontconfig", "/etc/fonts", "/var/cache/fontconfig", NULL};
+    "/usr/share/fonts", "/usr/local/share/fonts", "/usr/share/fontconfig", "/etc/fonts", "/var/cache/fontconfig",
+    "/usr/share/poppler", NULL};
 
 // MARK: Namespaces
 

@@ -46,6 +46,7 @@ static DecodeStatus open_image(Session *session, const DecodeRequest *request, i
   if (!session->source.bytes) return fail(DecodeStatusOutOfMemory, &reply->text, "the file cannot be mapped");
   session->source.count = request->byteCount;
   session->source.limits = (Limits){.pixels = request->maxPixels, .side = request->longestSide};
+  session->source.page = request->page;
   session->format = format;
   session->header = (DecodeHeader){.orientation = 1, .primaries = 2, .transfer = 2, .matrix = 2};
   DecodeStatus status = format->open(&session->source, &session->image, &session->header, &reply->text);
@@ -55,7 +56,8 @@ static DecodeStatus open_image(Session *session, const DecodeRequest *request, i
 
 // Returns true if the format decodes to the size of the request. The decoders rely on it.
 static bool is_possible(const DecodeHeader *header, const DecodeRequest *request) {
-  bool isPossible = request->halvings <= header->halvings && request->halvings <= 32;
+  bool isPossible = request->halvings <= header->halvings && request->halvings <= 32 &&
+                    (request->frame == 0 || request->frame < header->frameCount);
   if (!isPossible) return false;
   uint64_t divisor = UINT64_C(1) << request->halvings;
   bool isWhole = request->width == (header->width + divisor - 1) / divisor &&
@@ -73,6 +75,19 @@ static uint8_t *map_pixels(const DecodeHeader *header, const DecodeRequest *requ
   return map(descriptor, *size, PROT_READ | PROT_WRITE);
 }
 
+// Lists the durations of a sequence.
+static DecodeStatus time_frames(Session *session, int descriptor, DecodeReply *reply) {
+  size_t size = session->header.frameCount * sizeof(uint32_t);
+  if (!session->format || !session->format->list_durations || size == 0) {
+    return fail(DecodeStatusUnsupported, &reply->text, "the image has no frames");
+  }
+  uint32_t *durations = map(descriptor, size, PROT_READ | PROT_WRITE);
+  if (!durations) return fail(DecodeStatusOutOfMemory, &reply->text, "the memory for the durations cannot be mapped");
+  session->format->list_durations(session->image, durations);
+  munmap(durations, size);
+  return DecodeStatusOK;
+}
+
 static DecodeStatus decode_image(Session *session, const DecodeRequest *request, int descriptor, DecodeReply *reply) {
   const DecodeHeader *header = &session->header;
   if (!session->format) return fail(DecodeStatusCorrupt, &reply->text, "no image is open");
@@ -82,6 +97,7 @@ static DecodeStatus decode_image(Session *session, const DecodeRequest *request,
   if (!memory) return fail(DecodeStatusOutOfMemory, &reply->text, "the memory for the pixels cannot be mapped");
   Target target = {.width = request->width, .height = request->height, .channels = header->channels};
   target.halvings = request->halvings;
+  target.frame = request->frame;
   target.pixels = memory + request->pixelOffset;
   if (header->profileCount) session->format->copy_profile(session->image, memory);
   DecodeStatus status = session->format->decode(session->image, &target, &reply->text);
@@ -123,6 +139,7 @@ static DecodeStatus carry_out_step(Session *session, const DecodeRequest *reques
     case DecodeStepOpen: return open_image(session, request, descriptor, reply);
     case DecodeStepDecode: return decode_image(session, request, descriptor, reply);
     case DecodeStepEncode: return encode_image(session, request, descriptor, reply);
+    case DecodeStepTime: return time_frames(session, descriptor, reply);
     default: return fail(DecodeStatusUnsupported, &reply->text, "there is no step %u", request->step);
   }
 }
@@ -134,7 +151,8 @@ static bool carry_out(Session *session, const DecodeRequest *request, int descri
   errno = 0;
   reply.status = carry_out_step(session, request, descriptor, &reply);
   close(descriptor);
-  if (request->step != DecodeStepOpen || reply.status != DecodeStatusOK) {
+  bool isOpen = request->step == DecodeStepOpen || (request->step == DecodeStepDecode && request->isFollowed);
+  if (!isOpen || reply.status != DecodeStatusOK) {
     close_image(session);
     trim_memory();
   }

@@ -58,8 +58,9 @@ static DecodeStatus avif_fail(avifResult result, const avifDiagnostics *diagnost
 
 // MARK: Header
 
-/// The frames that a sequence may have. The first one is decoded, but libavif lists them all.
-enum { frameLimit = 1 << 16 };
+/// The frames that a sequence may have, because libavif lists them all, and those that are shown at most: the time that
+/// libavif takes to list the durations grows with the square of their number.
+enum { frameLimit = 1 << 16, shownFrameLimit = 1 << 13 };
 
 /// Converts one axis of a clean aperture (ISO/IEC 14496-12:2022, 12.1.4) to pixels of an image of `whole` pixels.
 /// libavif's function is not used, because some versions refuse the odd borders that others accept.
@@ -107,11 +108,27 @@ static uint8_t code_point(uint32_t value) {
   return value <= UINT8_MAX ? (uint8_t)value : 2;
 }
 
+/// Returns the number of times that a sequence is shown. Without an edit list, browsers show it for ever, and so do
+/// versions of libavif that do not read the list.
+static uint32_t loops_of(const avifDecoder *decoder) {
+#if AVIF_VERSION >= 1000000
+  if (decoder->repetitionCount >= 0) return (uint32_t)decoder->repetitionCount + 1;
+#else
+  (void)decoder;
+#endif
+  return 0;
+}
+
 static void describe(const avifImage *image, const AVIFFile *file, DecodeHeader *header, DecodeText *text) {
   header->width = file->crop.width;
   header->height = file->crop.height;
   header->channels = file->channels;
   header->orientation = orientation_of(image);
+  if (file->decoder->imageCount > 1) {
+    header->frameCount =
+      file->decoder->imageCount < shownFrameLimit ? (uint32_t)file->decoder->imageCount : shownFrameLimit;
+    header->loops = loops_of(file->decoder);
+  }
   header->profileCount = accepted_profile(image->icc.size, text);
   if (header->profileCount != 0) return;
   header->primaries = code_point(image->colorPrimaries);
@@ -159,6 +176,17 @@ static DecodeStatus open_image(const Source *source, Image *image, DecodeHeader 
 static void copy_profile(Image image, uint8_t *bytes) {
   const avifRWData *profile = &((AVIFFile *)image)->decoder->image->icc;
   if (profile->size != 0) memcpy(bytes, profile->data, profile->size);
+}
+
+static void list_durations(Image image, uint32_t *durations) {
+  const avifDecoder *decoder = ((AVIFFile *)image)->decoder;
+  for (uint32_t index = 0; index < (uint32_t)decoder->imageCount && index < shownFrameLimit; index++) {
+    avifImageTiming timing = {0};
+    avifDecoderNthImageTiming(decoder, index, &timing);
+    double duration = timing.duration * 1000 + 0.5;
+    // Not a number without a time scale.
+    durations[index] = duration > 0 && duration < UINT32_MAX ? (uint32_t)duration : 0;
+  }
 }
 
 // MARK: Pixels
@@ -262,7 +290,7 @@ static DecodeStatus decode(Image image, Target *target, DecodeText *text) {
     ? (uint32_t)file->limits.pixels : AVIF_DEFAULT_IMAGE_SIZE_LIMIT;
   decoder->imageDimensionLimit = file->limits.side;
   errno = 0;
-  avifResult result = avifDecoderNthImage(decoder, 0);
+  avifResult result = avifDecoderNthImage(decoder, target->frame);
   if (result != AVIF_RESULT_OK) return avif_fail(result, &decoder->diag, text);
   if (!is_as_declared(decoder->image, file)) {
     return fail(DecodeStatusCorrupt, text, "the AV1 data contradicts the header");
@@ -387,6 +415,7 @@ static const Format avif = {
   .library = library,
   .open = open_image,
   .copy_profile = copy_profile,
+  .list_durations = list_durations,
   .decode = decode,
   .encode = encode,
   .can_encode = can_encode,

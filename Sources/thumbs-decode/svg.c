@@ -59,9 +59,6 @@ enum { resolution = 96 };
 /// The size of an image that declares none, as in browsers.
 static const double defaultWidth = 300, defaultHeight = 150;
 
-/// The largest side of a surface of cairo.
-enum { maxSide = 32767 };
-
 /// Returns a length in pixels, or 0 if it is relative to something else.
 static double pixels_of(RsvgLength length) {
   switch (length.unit) {
@@ -105,43 +102,11 @@ static void find_size(RsvgHandle *handle, double *width, double *height) {
   }
 }
 
-/// Returns the factor by which an image is within the limits.
-static double limit_scale(double width, double height, const Limits *limits) {
-  double scale = fmin(1, fmin(limits->side, maxSide) / fmax(width, height));
-  double pixels = width * height;
-  return pixels > (double)limits->pixels ? fmin(scale, sqrt((double)limits->pixels / pixels)) : scale;
-}
-
-/// Replaces a size by one of whole pixels that has its proportions, to 1 in 10,000, and is hardly larger if possible:
-/// rounded up, 1.2 x 0.8 pixels would be a square of 2 x 1.
-static void make_whole(double *width, double *height) {
-  enum { longest = 8192 };
-  const double proportion = *width / *height;
-  double best = HUGE_VAL;
-  for (double rows = ceil(*height), limit = fmax(rows, longest); rows <= limit && best > 1e-4; rows++) {
-    double columns = fmax(1, round(rows * proportion));
-    double error = fabs(columns / (rows * proportion) - 1);
-    if (error >= best) continue;
-    best = error;
-    *width = columns;
-    *height = rows;
-  }
-}
-
-/// Sets the size of the header. An image that is larger than the limits is declared smaller, because it can have any.
+/// Sets the size of the header.
 static DecodeStatus read_size(RsvgHandle *handle, const Limits *limits, DecodeHeader *header, DecodeText *text) {
   double width, height;
-  DecodeStatus status = DecodeStatusOK;
   find_size(handle, &width, &height);
-  if (!isfinite(width) || !isfinite(height) || width <= 0 || height <= 0) {
-    return fail(DecodeStatusCorrupt, text, "the image has no size");
-  }
-  make_whole(&width, &height);
-  double scale = limit_scale(width, height, limits);
-  header->width = (uint32_t)fmax(1, floor(width * scale));
-  header->height = (uint32_t)fmax(1, floor(height * scale));
-  check_size(header->width, header->height, limits, &status, text);
-  return status;
+  return declare_vector(width, height, limits, header, text);
 }
 
 // MARK: Document
@@ -216,7 +181,6 @@ static DecodeStatus open_image(const Source *source, Image *image, DecodeHeader 
   }
   if (uses_variables(source)) add_warning(text, "variables of CSS are not supported, so that colors may be missing");
   header->channels = 4;
-  header->isVector = 1;
   return read_size(handle, &source->limits, header, text);
 }
 

@@ -5,7 +5,6 @@
 #include "svg.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <iconv.h>
 #include <stdlib.h>
 #include <time.h>
@@ -126,19 +125,6 @@ void pango_layout_set_text(void *layout, const char *text, int length) {
 }
 
 void svg_begin_text(void) { has_text = false; }
-
-/// Returns true if there are fonts within reach. Without Landlock, which would let the process open nothing else, it
-/// can open no file at all.
-static bool can_open_fonts(void) {
-  static const char *const folders[] = {"/usr/share/fonts", "/usr/local/share/fonts"};
-  for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-    int folder = open(folders[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0) continue;
-    close(folder);
-    return true;
-  }
-  return false;
-}
 
 bool svg_lacks_fonts(void) { return has_text && !can_open_fonts(); }
 

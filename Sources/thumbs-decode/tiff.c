@@ -115,8 +115,8 @@ static TIFF *open_memory(TIFFMemory *memory, const char *mode) {
 
 // MARK: Pages
 
-/// The number of pages among which a full image is looked for.
-enum { maxPages = 16 };
+/// The number of auxiliary pages among which a full image is looked for, and the most pages that are passed over.
+enum { maxAuxiliary = 16, maxPages = 10000 };
 
 /// Returns true if the page is a smaller version or a mask of another one.
 static bool is_auxiliary(TIFF *tiff) {
@@ -126,12 +126,25 @@ static bool is_auxiliary(TIFF *tiff) {
 }
 
 /// Goes to the first page that is not auxiliary, or to the first one if all are.
-static bool find_page(TIFF *tiff) {
-  for (int page = 0; page < maxPages; page++) {
+static bool find_first_page(TIFF *tiff) {
+  for (int page = 0; page < maxAuxiliary; page++) {
     if (!is_auxiliary(tiff)) return true;
     if (!TIFFReadDirectory(tiff)) break;
   }
   return TIFFSetDirectory(tiff, 0) != 0;
+}
+
+/// Goes to a page by its number, from 1, among those that are not auxiliary. Sets `hasPage` to false if there are
+/// fewer.
+static bool find_page(TIFF *tiff, uint32_t number, bool *hasPage) {
+  *hasPage = true;
+  if (number <= 1) return find_first_page(tiff);
+  uint32_t found = is_auxiliary(tiff) ? 0 : 1;
+  for (int page = 1; page < maxPages && found < number && TIFFReadDirectory(tiff); page++) {
+    found += is_auxiliary(tiff) ? 0 : 1;
+  }
+  *hasPage = found == number;
+  return *hasPage;
 }
 
 /// Opens the file, again if it is open, and goes to its page.
@@ -139,7 +152,7 @@ static bool open_page(TIFFImage *self, const char *mode) {
   if (self->tiff != NULL) TIFFClose(self->tiff);
   self->memory.position = 0;
   self->tiff = open_memory(&self->memory, mode);
-  return self->tiff != NULL && find_page(self->tiff);
+  return self->tiff != NULL && find_page(self->tiff, self->memory.source.page, &self->hasPage);
 }
 
 /// Returns true if the page has uncompressed tiles. Version 4.5.0 in Debian refuses those whose size is no multiple of
@@ -302,7 +315,9 @@ static DecodeStatus open_image(const Source *source, Image *image, DecodeHeader 
   TIFFImage *self = *image = calloc(1, sizeof *self);
   if (self == NULL) return fail(DecodeStatusOutOfMemory, text, "out of memory");
   self->memory = (TIFFMemory){.source = *source, .text = text};
+  self->hasPage = true;
   if (!open_page(self, "rm") || (has_plain_tiles(self->tiff) && !open_page(self, "r"))) {
+    if (!self->hasPage) return fail(DecodeStatusNoPage, text, "there is no page %u", source->page);
     return explain(&self->memory, NULL);
   }
   DecodeStatus status = read_header(self, header, text);

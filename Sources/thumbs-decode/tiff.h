@@ -24,6 +24,8 @@ uint64_t block_limit(const Limits *limits);
 typedef struct TIFFImage {
   TIFFMemory memory;
   TIFF *tiff;
+  /// False if the file has fewer pages than are wanted.
+  bool hasPage;
   /// libtiff's conversion to RGBA. Its fields describe the samples, also those that it does not convert.
   TIFFRGBAImage reader;
   bool hasReader;

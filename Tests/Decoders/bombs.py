@@ -1,6 +1,8 @@
-"""SVG files that grow without limit, and JPEG 2000 files that declare more parts than any real one."""
+"""SVG files and PDF documents that grow without limit, and JPEG 2000 files that declare more parts than any real
+one."""
 import cases
 import jpeg2000
+import pdf
 import svg
 
 SIDE = 40
@@ -39,8 +41,11 @@ def check(command, folder):
         svg.write(folder / f"{name}.svg", f'width="{SIDE}" height="{SIDE}"', content, document_type)
     for name, stream in STREAMS.items():
         (folder / f"{name}.j2k").write_bytes(stream)
-    names = [*(f"{name}.svg" for name in BOMBS), *(f"{name}.j2k" for name in STREAMS)]
-    lines = cases.render(command, folder / "run", [folder / name for name in names], str(SIDE))
+    for name, document in pdf.bombs().items():
+        (folder / f"{name}.pdf").write_bytes(document)
+    names = sorted(path.name for path in folder.iterdir())
+    lines = cases.render(command, folder / "run", [folder / name for name in names], str(SIDE),
+                         more=["--decode-timeout", "3"])
     codes = {name: line.get("code", line["status"]) for name, line in zip(names, lines)}
     failures = [f"Bombs: {name}: {code}" for name, code in codes.items() if code != "decode_limit"]
     print(f"Bombs: {len(codes) - len(failures)} of {len(codes)} files fail with decode_limit", flush=True)

@@ -41,12 +41,12 @@ def in_parallel(function, items):
         return list(pool.map(function, items))
 
 
-def render(command, folder, paths, size, prepare=None):
-    """Renders all files with one run of the command, which `prepare` prepares in its process. Returns the lines of its
-    report, in the order of the files."""
+def render(command, folder, paths, size, prepare=None, more=()):
+    """Renders all files with one run of the command, which `prepare` prepares in its process, with `more` options.
+    Returns the lines of its report, in the order of the files."""
     folder.mkdir()
     (folder / "list.txt").write_text("".join(f"{path.as_uri()}\n" for path in paths))
-    options = ["--size", size, "--format", "png", "--allow-file", "--no-cache", "-q"]
+    options = ["--size", size, "--format", "png", "--allow-file", "--no-cache", "-q", *more]
     files = ["-o", "out", "--name-template", "{index}.{ext}", "--report", "report.jsonl"]
     done = subprocess.run([command, "list.txt", *options, *files], cwd=folder, preexec_fn=prepare)
     if done.returncode not in (0, 1, 75):

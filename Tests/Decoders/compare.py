@@ -4,7 +4,8 @@
 Programs of Debian make files of each format from generated images. COMMAND renders them at their own size, and the
 pixels are compared with those of the format's own decoder, of Pillow, or of the source. Broken and hostile files must
 fail with their code. Thumbnails in AVIF are compared with those in PNG. FORMAT is avif, heic, jpeg2000, jpegxl, tiff,
-psd, raw, svg, hdr, output, colors, damage, references, bombs or fonts; the default is all.
+pdf, psd, raw, simple, svg, hdr, output, animations, colors, damage, references, bombs, fonts or pages; the default is
+all.
 """
 import pathlib
 import struct
@@ -13,6 +14,7 @@ import tempfile
 
 from PIL import Image, ImageCms
 
+import animations
 import avif
 import bombs
 import cases
@@ -24,17 +26,20 @@ import heic
 import jpeg2000
 import jpegxl
 import output
+import pages
+import pdf
 import psd
 import raw
 import references
 import samples
+import simple
 import svg
 import tiff
 
-FORMATS = {"avif": avif, "heic": heic, "jpeg2000": jpeg2000, "jpegxl": jpegxl, "tiff": tiff, "psd": psd, "raw": raw,
-           "svg": svg, "hdr": hdr}
-OTHERS = {"output": output, "colors": colors, "damage": damage, "references": references, "bombs": bombs,
-          "fonts": fonts}
+FORMATS = {"avif": avif, "heic": heic, "jpeg2000": jpeg2000, "jpegxl": jpegxl, "tiff": tiff, "pdf": pdf, "psd": psd,
+           "raw": raw, "simple": simple, "svg": svg, "hdr": hdr}
+OTHERS = {"output": output, "animations": animations, "colors": colors, "damage": damage, "references": references,
+          "bombs": bombs, "fonts": fonts, "pages": pages}
 # The orientations of EXIF as what makes an upright image stored, so that showing it is the inverse.
 TRANSPOSITIONS = {2: "FLIP_LEFT_RIGHT", 3: "ROTATE_180", 4: "FLIP_TOP_BOTTOM", 5: "TRANSPOSE", 6: "ROTATE_270",
                   7: "TRANSVERSE", 8: "ROTATE_90"}

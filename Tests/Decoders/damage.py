@@ -9,6 +9,7 @@ import cases
 import heic
 import jpeg2000
 import jpegxl
+import pdf
 import psd
 import psd_file
 import raw
@@ -56,8 +57,13 @@ def whole_files(folder):
         for suffix in ("psd", "psb"):
             psd_file.write(folder / f"{name}.{suffix}", psd.planes_of(photo), psd_file.RGB, 8, compression,
                            suffix == "psb", layers=1)
+    pdf.made(folder)
+    for path in folder.glob("*.pdf"):
+        # Readers allow bytes after the end mark.
+        path.write_bytes(path.read_bytes().rstrip())
     raw_file.write_nef_with_last_preview(folder / "preview.nef", raw.encoded(*raw.PREVIEW), raw.RAW)
-    suffixes = (".tif", ".svg", ".svgz", ".avif", ".heic", ".jp2", ".j2k", ".jxl", ".psd", ".psb", ".nef")
+    suffixes = (".tif", ".svg", ".svgz", ".avif", ".heic", ".jp2", ".j2k", ".jxl", ".psd", ".psb", ".nef",
+                ".pdf")
     return [path for path in folder.iterdir() if path.suffix in suffixes]
 
 

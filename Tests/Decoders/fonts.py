@@ -1,12 +1,15 @@
-"""SVG text on a system without Landlock, where the decoder can open no fonts: empty boxes, with a warning."""
+"""Text on a system without Landlock, where the decoders can open no fonts: in SVG empty boxes, in PDF nothing unless
+the document contains the fonts; each with a warning."""
 import ctypes
 
 import cases
+import pdf
 import svg
 
 # The actions of libseccomp. The second one fails with ENOSYS, as an unknown system call does.
 ALLOW, REFUSE = 0x7FFF0000, 0x00050000 | 38
-WARNING = "the text is empty boxes, because the decoder can open no fonts here"
+WARNINGS = {"text.svg": "the text is empty boxes, because the decoder can open no fonts here",
+            "text.pdf": "text is missing whose fonts the document lacks, because the decoder can open none here"}
 DRAWINGS = {"text": '<text y="30">Text</text>', "shapes": '<rect width="40" height="40"/>'}
 
 
@@ -24,11 +27,13 @@ def check(command, folder):
     folder.mkdir()
     for name, content in DRAWINGS.items():
         svg.write(folder / f"{name}.svg", 'width="40" height="40"', content)
-    files, failures = [folder / f"{name}.svg" for name in DRAWINGS], []
+    pdf.write(folder / "text.pdf", pdf.pages([pdf.TEXT]))
+    pdf.write(folder / "shapes.pdf", pdf.page_with(pdf.stream(pdf.SHAPES), ""))
+    files, failures = [*sorted(folder.iterdir()), pdf.DOCUMENTS[0]], []
     for run, prepare in (("with", None), ("without", refuse_landlock)):
-        for name, line in zip(DRAWINGS, cases.render(command, folder / run, files, "40", prepare)):
-            expected = [WARNING] if name == "text" and prepare else []
+        for path, line in zip(files, cases.render(command, folder / run, files, "40", prepare)):
+            expected = [WARNINGS[path.name]] if path.name in WARNINGS and prepare else []
             if line.get("warnings") != expected:
-                failures.append(f"Fonts: {name} {run} Landlock: {line['status']}, {line.get('warnings')}")
-    print(f"Fonts: {len(failures)} of 4 drawings have another warning than they should", flush=True)
+                failures.append(f"Fonts: {path.name} {run} Landlock: {line['status']}, {line.get('warnings')}")
+    print(f"Fonts: {len(failures)} of {2 * len(files)} drawings have another warning than they should", flush=True)
     return failures

@@ -1,4 +1,4 @@
-"""SVG files that refer to other files and hosts.
+"""SVG files and PDF documents that refer to other files and hosts.
 
 The drawing is green where no reference is followed. A file that it could refer to is red, and a server would send one.
 """
@@ -9,6 +9,7 @@ import numpy
 from PIL import Image
 
 import cases
+import pdf
 import samples
 import svg
 
@@ -73,6 +74,9 @@ def write_references(folder, origin):
                                       for part in parts)
             svg.write(folder / f"{name}-{place}.svg", f'width="{SIDE}" height="{SIDE}"', GREEN + content, document_type)
             yield f"{name}-{place}.svg"
+        for name, document in pdf.external(base + "red.png").items():
+            pdf.write(folder / f"{name}-{place}.pdf", document)
+            yield f"{name}-{place}.pdf"
 
 
 def check(command, folder):

@@ -1,11 +1,24 @@
 // Decodes arbitrary bytes as JPEG with every shrink factor, into pixels and into planes, as a whole and in part, and
-// encodes the results. A part must have the same samples as the whole.
+// encodes the results. A part must have the same samples as the whole. Planes are decoded with libjpeg alone, too,
+// which must give the same samples and warnings, or the same failure.
 
 #include <stdbool.h>
 
+#include "../../Sources/CImage/jpeg/baseline.h"
 #include "image.h"
 
 enum { maxPixels = 1 << 17 };
+
+/// True while libjpeg decodes everything.
+static bool usesLibjpeg;
+
+BaselineDecoder *__real_cimage_baseline_open(j_decompress_ptr cinfo, size_t leastBytes);
+
+/// Called instead of `cimage_baseline_open`, because of an option of the linker. Our decoder takes short files, too.
+BaselineDecoder *__wrap_cimage_baseline_open(j_decompress_ptr cinfo, size_t leastBytes) {
+  (void)leastBytes;
+  return usesLibjpeg ? NULL : __real_cimage_baseline_open(cinfo, 0);
+}
 
 /// Reads the width and height of the first frame. Returns its number of components; 0 if there is no frame.
 static int read_frame(const uint8_t *bytes, size_t count, int32_t *width, int32_t *height) {
@@ -88,23 +101,50 @@ static void encode_planes(const Planes *planes) {
   free(file);
 }
 
+static void free_planes(Planes *planes) {
+  for (int i = 0; i < 3; i++) free(planes->images[i].bitmap.pixels);
+}
+
+/// Stops the program if the planes, whose parts are given, are not the same.
+static void compare(const Planes *whole, const Planes *part) {
+  for (int i = 0; i < 3; i++) {
+    FuzzImage image = part->images[i];
+    if (!fuzz_same_area(whole->images[i].bitmap, image.bitmap, image.needed)) abort();
+  }
+}
+
+static CImageStatus decode_to(Planes *planes, const uint8_t *bytes, size_t count, CImageJPEGDecoding options,
+                              CImageMessages *messages) {
+  CImagePlaneSink sink = {begin_planes, {planes, needed_of_plane, skip_planes, take_planes}};
+  return cimage_jpeg_decode_planes(bytes, count, options, sink, messages);
+}
+
+/// Decodes with libjpeg alone, and compares the result.
+static void decode_again(const uint8_t *bytes, size_t count, CImageJPEGDecoding options, CImageStatus status,
+                         const CImageMessages *messages, const Planes *planes) {
+  Planes others = {.isCropped = false};
+  CImageMessages otherMessages = {0};
+  usesLibjpeg = true;
+  if (decode_to(&others, bytes, count, options, &otherMessages) != status) abort();
+  usesLibjpeg = false;
+  if (strcmp(messages->error, otherMessages.error) != 0) abort();
+  if (strcmp(messages->warnings, otherMessages.warnings) != 0) abort();
+  if (status == CImageStatusOK) compare(planes, &others);
+  free_planes(&others);
+}
+
 static void decode_planes(const uint8_t *bytes, size_t count, CImageJPEGDecoding options) {
-  Planes planes[2] = {{.isCropped = false}, {.isCropped = true}};
-  CImageStatus statuses[2];
-  for (int i = 0; i < 2; i++) {
-    CImagePlaneSink sink = {begin_planes, {&planes[i], needed_of_plane, skip_planes, take_planes}};
-    CImageMessages messages = {0};
-    statuses[i] = cimage_jpeg_decode_planes(bytes, count, options, sink, &messages);
+  Planes whole = {.isCropped = false}, part = {.isCropped = true};
+  CImageMessages messages = {0}, partMessages = {0};
+  CImageStatus status = decode_to(&whole, bytes, count, options, &messages);
+  if (decode_to(&part, bytes, count, options, &partMessages) != status) abort();
+  decode_again(bytes, count, options, status, &messages, &whole);
+  if (status == CImageStatusOK) {
+    encode_planes(&whole);
+    compare(&whole, &part);
   }
-  if (statuses[0] != statuses[1]) abort();
-  if (statuses[0] == CImageStatusOK) {
-    encode_planes(&planes[0]);
-    for (int i = 0; i < 3; i++) {
-      FuzzImage part = planes[1].images[i];
-      if (!fuzz_same_area(planes[0].images[i].bitmap, part.bitmap, part.needed)) abort();
-    }
-  }
-  for (int i = 0; i < 6; i++) free(planes[i / 3].images[i % 3].bitmap.pixels);
+  free_planes(&whole);
+  free_planes(&part);
 }
 
 /// Encodes decoded pixels, which must succeed.

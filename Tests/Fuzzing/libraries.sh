@@ -21,7 +21,8 @@ build_with_cmake() {
 }
 build_with_configure() {
   { [ -x configure ] || autoreconf -fi; } &&
-    ./configure --prefix="$prefix" --disable-shared --disable-dependency-tracking && make -j 2 install
+    ./configure --prefix="$prefix" --disable-shared --disable-dependency-tracking --enable-libwebpmux &&
+    make -j 2 install
 }
 for source in */CMakeLists.txt */configure.ac; do
   folder=${source%/*}

@@ -25,6 +25,12 @@ private func pick<Element>(_ elements: [Element], _ choices: inout [UInt8]) -> E
 }
 
 private func spec(_ choices: inout [UInt8]) -> ThumbnailSpec {
+  var spec = stillSpec(&choices)
+  if spec.format == .auto { spec.frames = pick(ThumbnailSpec.Frames.allCases, &choices) }
+  return spec
+}
+
+private func stillSpec(_ choices: inout [UInt8]) -> ThumbnailSpec {
   ThumbnailSpec(
     width: 1 + Int(choices.popLast() ?? 30) % 90, height: 1 + Int(choices.popLast() ?? 30) % 90,
     fit: pick(ThumbnailSpec.Fit.allCases, &choices),

@@ -6,8 +6,9 @@
 #
 # The targets are jpeg, png, webp, resize, icc, header, file, render, record, remote, url, list and page.
 #
-# Four more targets are not among the default ones: session and decoder, the ends of the messages of thumbs-decode,
-# psd, its own decoder, and jpeg2000, which needs libopenjp2-7-dev, libopenjp2-tools, python3-pil and python3-numpy.
+# Seven more targets are not among the default ones: session and decoder, the ends of the messages of thumbs-decode, and
+# psd, avif, jpeg2000, raw and pdf, decoders of its formats. The last four need their libraries, and libavif-bin,
+# libopenjp2-tools, qpdf, librsvg2-bin, python3-pil and python3-numpy for their seeds.
 #
 # Uses the Swift toolchain's clang and libFuzzer, with the fixtures as seeds. A crash leaves its input next to the
 # binary in .build/fuzzing, and the script exits with an error. CI sets a fixed seed, so that failures are reproducible.
@@ -19,7 +20,7 @@ out=$root/.build/fuzzing
 toolchain=$(dirname "$(readlink -f "$(command -v swiftc)")")
 mkdir -p "$out"
 fixtures=$root/Tests/Fixtures/pictures
-libraries='libjpeg libpng zlib libwebp libdeflate lcms2'
+libraries='libjpeg libpng zlib libwebpmux libwebp libdeflate lcms2'
 # The libraries that Tests/Fuzzing/libraries.sh has built, if it has.
 PKG_CONFIG_PATH=$out/libraries/lib/pkgconfig
 export PKG_CONFIG_PATH
@@ -142,22 +143,24 @@ build() {
       -I "$root/Sources/CDecoder/include" -o "$out/$1" "$root/Tests/Fuzzing/$1.c" \
       "$root/Sources/CDecoder/session.c" "$root/Sources/CDecoder/helpers.c" "$root"/Sources/CDecodeChannel/*.c
     ;;
-  psd)
-    "$toolchain/clang" -fuse-ld=lld -g -O1 -std=gnu11 -D_GNU_SOURCE -fsanitize=fuzzer,address,undefined \
-      -fno-sanitize-recover=all -I "$root/Sources/CDecodeChannel/include" -I "$root/Sources/CDecoder/include" \
-      -o "$out/$1" "$root/Tests/Fuzzing/$1.c" "$root"/Sources/thumbs-decode/psd*.c "$root/Sources/CDecoder/helpers.c" \
-      -lz -lm
-    ;;
-  jpeg2000)
-    "$toolchain/clang" -fuse-ld=lld -g -O1 -std=gnu11 -D_GNU_SOURCE \
+  psd | avif | jpeg2000 | raw | pdf)
+    case $1 in
+    avif) sources=$root/Sources/thumbs-decode/avif.c decoding=libavif ;;
+    pdf) sources=$root/Sources/thumbs-decode-pdf/pdf.c decoding=poppler-glib ;;
+    jpeg2000) sources=$(ls "$root"/Sources/thumbs-decode/jpeg2000*.c) decoding=libopenjp2 ;;
+    raw) sources=$root/Sources/thumbs-decode/raw.c decoding=libraw ;;
+    psd) sources=$(ls "$root"/Sources/thumbs-decode/psd*.c) decoding=zlib ;;
+    esac
+    # LibRaw declares OpenMP, whose header clang may lack.
+    "$toolchain/clang" -fuse-ld=lld -g -O1 -std=gnu11 -D_GNU_SOURCE -DFORMAT="decode_$1" \
       -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -I "$root/Sources/CDecodeChannel/include" \
-      -I "$root/Sources/CDecoder/include" -o "$out/$1" "$root/Tests/Fuzzing/$1.c" \
-      "$root"/Sources/thumbs-decode/jpeg2000*.c "$root/Sources/CDecoder/helpers.c" \
-      $(pkg-config --cflags --libs libopenjp2)
+      -I "$root/Sources/CDecoder/include" -o "$out/$1" "$root/Tests/Fuzzing/format.c" $sources \
+      "$root/Sources/CDecoder/helpers.c" $(pkg-config --cflags --libs "$decoding" libjpeg | sed 's/-fopenmp//g') -lm
     ;;
   *)
-    # The linker leads calls of two functions to the fuzzer, which can switch the code behind them off.
+    # The linker leads calls of these functions to the fuzzer, which can switch the code behind them off.
     case $1 in
+    jpeg) wrap=-Wl,--wrap=cimage_baseline_open ;;
     png) wrap=-Wl,--wrap=cimage_plain_open ;;
     resize) wrap=-Wl,--wrap=cimage_has_avx2 ;;
     *) wrap= ;;
@@ -221,11 +224,8 @@ seeds() {
   decoder)
     /usr/bin/python3 "$root/Tests/Fuzzing/replies.py" "$out/$1-corpus"
     ;;
-  psd)
-    /usr/bin/python3 "$root/Tests/Fuzzing/psd.py" "$out/$1-corpus"
-    ;;
-  jpeg2000)
-    /usr/bin/python3 -B "$root/Tests/Fuzzing/jpeg2000.py" "$out/$1-corpus"
+  psd | avif | jpeg2000 | raw | pdf)
+    /usr/bin/python3 -B "$root/Tests/Fuzzing/$1.py" "$out/$1-corpus"
     ;;
   header | icc)
     cp "$fixtures"/orientation-6.jpg "$fixtures"/adobe-rgb*.jpg "$fixtures"/*profile* "$fixtures"/exif*.png \
@@ -252,11 +252,14 @@ for target in ${*:-jpeg png webp resize icc header file render record remote url
   echo "== $target, $seconds s"
   words=$root/Tests/Fuzzing/$target.dict
   [ -e "$words" ] || words=
+  # fontconfig keeps what poppler lets go of.
+  leaks=1
+  [ "$target" != pdf ] || leaks=0
   # Ten seconds for one input count as a hang, and a gigabyte as a leak. Swift's backtrace would bury the message and
   # the input.
-  (cd "$out" && SWIFT_BACKTRACE=enable=no "./$target" ${words:+"-dict=$words"} ${CI:+-seed=1} \
-    -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -max_len=65536 -print_final_stats=1 \
-    "$target-corpus" >"$target.log" 2>&1) ||
+  (cd "$out" && ASAN_OPTIONS=detect_leaks=$leaks SWIFT_BACKTRACE=enable=no \
+    "./$target" ${words:+"-dict=$words"} ${CI:+-seed=1} -max_total_time="$seconds" -timeout=10 \
+    -rss_limit_mb=1024 -max_len=65536 -print_final_stats=1 "$target-corpus" >"$target.log" 2>&1) ||
     { tail -40 "$out/$target.log"; exit 1; }
   grep -E "number_of_executed_units|Done" "$out/$target.log"
 done

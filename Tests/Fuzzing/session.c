@@ -74,6 +74,7 @@ static DecodeStatus open_image(const Source *source, Image *image, DecodeHeader 
   header->profileCount = content[3];
   header->isVector = content[4] & 1;
   header->halvings = content[8] % 40;
+  header->frameCount = content[9];
   opened->header = *header;
   opened->decodeStatus = content[5];
   opened->rowCount = content[6];
@@ -85,6 +86,13 @@ static void copy_profile(Image image, uint8_t *bytes) {
   check_memory(bytes, opened->header.profileCount);
   memset(bytes, 1, opened->header.profileCount);
   opened->profileEnd = bytes + opened->header.profileCount;
+}
+
+static void list_durations(Image image, uint32_t *durations) {
+  const Opened *opened = image;
+  if (opened->header.frameCount == 0) abort();
+  check_memory((uint8_t *)durations, opened->header.frameCount * sizeof *durations);
+  memset(durations, 4, opened->header.frameCount * sizeof *durations);
 }
 
 /// Fails unless the size is one that a decoder with this header expects.
@@ -103,6 +111,7 @@ static DecodeStatus decode_image(Image image, Target *target, DecodeText *text) 
   size_t count = (size_t)target->width * target->height * target->channels;
   if (target->channels != opened->header.channels || target->pixels < opened->profileEnd) abort();
   check_size_of(target, &opened->header);
+  if (target->frame != 0 && target->frame >= opened->header.frameCount) abort();
   check_memory(target->pixels, count);
   memset(target->pixels, 2, count);
   target->rowCount = opened->rowCount;
@@ -131,7 +140,7 @@ static void close_image(Image image) { free(image); }
 static void simplify(Message *message, uint8_t sides[2]) {
   DecodeRequest *request = &message->request;
   if (!(message->kind & hasAnyStep)) {
-    request->step = DecodeStepOpen + request->step % 3;
+    request->step = DecodeStepOpen + request->step % 4;
     request->format = request->format % 8 == 0 ? DecodeFormatAVIF : DecodeFormatSVG;
   }
   if (message->kind & hasAnySizes) return;
@@ -143,6 +152,7 @@ static void simplify(Message *message, uint8_t sides[2]) {
   request->quantizer %= 80;
   request->chromaStep %= 4;
   request->halvings %= 4;
+  request->frame %= 4;
   uint32_t divisor = 1u << request->halvings;
   request->width = (sides[0] + divisor - 1) / divisor;
   request->height = (sides[1] + divisor - 1) / divisor;
@@ -185,8 +195,10 @@ static void check_replies(int socket, const uint64_t *numbers, size_t count) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
-  static const Format fuzzed = {DecodeFormatSVG, library,     NULL, open_image,   copy_profile,
-                                decode_image,    close_image, NULL, encode_image, can_encode};
+  static const Format fuzzed = {
+    .id = DecodeFormatSVG, .library = library, .open = open_image, .copy_profile = copy_profile,
+    .list_durations = list_durations, .decode = decode_image, .close = close_image, .encode = encode_image,
+    .can_encode = can_encode};
   static const Format *const formats[DecodeFormatCount] = {[DecodeFormatSVG] = &fuzzed};
   uint64_t numbers[maxRequests];
   uint8_t sides[2] = {0};

@@ -1,6 +1,7 @@
 // A decoder that does what its image says, to show what a decoder can do that was taken over.
 //
 // An image is the text `svg` (compressed, by its signature), a step, and an attempt, such as `\x1f\x8b\x08 open fork`.
+// A sequence of three frames begins like an AVIF file instead.
 // An attempt that is possible makes the image the red color; one that is refused makes it green, and `errno` is in the
 // warnings.
 //
@@ -220,10 +221,15 @@ static const Attempt attempts[] = {
 
 static bool is_possible;
 
+static bool has_name(const Source *source, const char *name) {
+  return memmem(source->bytes, source->count, name, strlen(name)) != NULL;
+}
+
 // Runs the attempt that the image names for this step.
 static void attempt(const Source *source, const char *step, DecodeText *text) {
   char words[64] = {0}, wanted[32], name[32];
-  memcpy(words, source->bytes + 3, source->count - 3 < 63 ? source->count - 3 : 63);
+  size_t start = has_name(source, "ftyp") ? 16 : 3, count = source->count - start;
+  memcpy(words, source->bytes + start, count < 63 ? count : 63);
   if (sscanf(words, "%31s %31s", wanted, name) != 2 || strcmp(wanted, step) != 0) return;
   for (size_t index = 0; index < sizeof attempts / sizeof *attempts; index++) {
     if (strcmp(attempts[index].name, name) != 0) continue;
@@ -231,10 +237,6 @@ static void attempt(const Source *source, const char *step, DecodeText *text) {
     is_possible = attempts[index].run();
     add_warning(text, is_possible ? "possible" : strerror(errno));
   }
-}
-
-static bool has_name(const Source *source, const char *name) {
-  return memmem(source->bytes, source->count, name, strlen(name)) != NULL;
 }
 
 static const char *library(void) { return "hostile 1"; }
@@ -250,16 +252,29 @@ static DecodeStatus open_image(const Source *source, Image *image, DecodeHeader 
     header->halvings = 4;
   }
   if (has_name(source, "too-many-halvings")) header->halvings = 33;
+  if (has_name(source, "ftypavis")) header->frameCount = 3;
+  if (has_name(source, "too-many-frames")) header->frameCount = 1 << 20;
+  // The first time it is opened for its durations, then as a still image, then for its frames.
+  static int openings = 0;
+  if (has_name(source, "growing-image") && ++openings % 3 == 0) header->width = 8;
   attempt(source, "open", text);
   return DecodeStatusOK;
 }
 
+// Frames of 100 ms, and one whose duration is as long as it can be.
+static void list_durations(Image image, uint32_t *durations) {
+  DecodeText text = {0};
+  attempt(image, "time", &text);
+  durations[0] = durations[1] = 100;
+  durations[2] = has_name(image, "for-ever") ? UINT32_MAX : 100;
+}
+
 static DecodeStatus decode_image(Image image, Target *target, DecodeText *text) {
-  attempt(image, "decode", text);
+  attempt(image, target->frame == 2 ? "third-frame" : "decode", text);
   for (size_t index = 0; index < (size_t)target->width * target->height; index++) {
     memcpy(target->pixels + 3 * index, is_possible ? "\xFF\0\0" : "\0\xFF\0", 3);
-    // The blue color is the number of halvings.
-    target->pixels[3 * index + 2] = (uint8_t)target->halvings;
+    // The blue color is the number of halvings, or that of the frame.
+    target->pixels[3 * index + 2] = (uint8_t)(target->halvings + 100 * target->frame);
   }
   size_t size = (size_t)target->width * target->height * 3;
   if (has_name(image, "keep-changing-pixels")) keep_changing(target->pixels, size);
@@ -347,9 +362,12 @@ int main(int count, char **arguments) {
   if (count == 3 && strcmp(arguments[1], "--render") == 0) return render(arguments[0], atoi(arguments[2]));
   if (count == 3 && strcmp(arguments[1], "--wait") == 0) return render_and_wait(arguments[0], arguments[2]);
   static const Format hostile = {
-      DecodeFormatSVG, library, NULL, open_image, copy_profile, decode_image, close_image, start_thread, NULL, NULL};
+      .id = DecodeFormatSVG, .library = library, .open = open_image, .copy_profile = copy_profile,
+      .decode = decode_image, .close = close_image, .start_threads = start_thread};
   static const Format encoder = {
-      DecodeFormatAVIF, library, NULL, open_image, copy_profile, decode_image, close_image, NULL, encode, can_encode};
+      .id = DecodeFormatAVIF, .library = library, .open = open_image, .copy_profile = copy_profile,
+      .list_durations = list_durations, .decode = decode_image, .close = close_image, .encode = encode,
+      .can_encode = can_encode};
   const Format *const formats[DecodeFormatCount] = {[DecodeFormatSVG] = &hostile, [DecodeFormatAVIF] = &encoder};
   return decoder_main(count, arguments, formats);
 }

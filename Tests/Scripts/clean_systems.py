@@ -29,10 +29,10 @@ SUITES = {"bookworm": "12", "trixie": "13"}
 # is a package of the project (PACKAGES in the Makefile).
 TOOLCHAIN = ["git", "make", "g++", "libcurl4", "libedit2", "libncurses6", "libsqlite3-0", "libxml2", "tzdata"]
 # The suites of the decoders and their sandbox, of the transport, of TLS and real servers, and of the doctor.
-FILTER = "Decoder|Isolated|AVIF|octor|Nginx|RemoteServer|Bucket|BadResponse|" \
+FILTER = "Decoder|Isolated|AVIF|PDF|PSD|CameraRaw|octor|Nginx|RemoteServer|Bucket|BadResponse|" \
     "DownloadsTests.(HandleReuse|OddHead|HeadParser|" \
     "Proxy|Deadline|Resolution|Address|SourceURL|FloodWatch|NameTable|Certificate|Credential)"
-FORMATS = "avif bmp gif heic ico jp2 jpeg jxl png psd raw svg tiff webp"
+FORMATS = "avif bmp gif heic ico jp2 jpeg jxl pdf png pnm psd qoi raw svg tiff webp"
 PROTECTIONS = ["no new privileges", "Landlock", "seccomp", "resource limits"]
 
 

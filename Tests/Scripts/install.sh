@@ -13,6 +13,7 @@ fail() {
 make -s install DESTDIR="$root" PREFIX=/usr
 expected="./usr/bin/thumbs
 ./usr/libexec/thumbs/thumbs-decode
+./usr/libexec/thumbs/thumbs-decode-pdf
 ./usr/share/bash-completion/completions/thumbs
 ./usr/share/doc/thumbs/copyright
 $(ls .build-static/dist/licenses | sed 's#^#./usr/share/doc/thumbs/licenses/#')
@@ -25,6 +26,7 @@ cmp "$share/doc/thumbs/copyright" LICENSE
 
 # It finds the decoders next to it.
 "$root/usr/bin/thumbs" doctor | grep -q 'decoders .*librsvg' || fail "The command does not find its decoders."
+"$root/usr/bin/thumbs" doctor | grep -q 'documents .*poppler' || fail "The command does not find its decoder of PDF."
 
 # The command needs only glibc, in version 2.34, and not the directory in which it was built.
 thumbs=$root/usr/bin/thumbs
@@ -35,7 +37,7 @@ others=$(ldd "$thumbs" | grep -vE "^\s*($glibc) " || true)
 newest=$(objdump -T "$thumbs" | grep -oE 'GLIBC_[0-9.]+' | sort -Vu | tail -1)
 [ "$newest" = GLIBC_2.34 ] || fail "The command needs $newest."
 size=$(stat -c %s "$thumbs")
-[ "$size" -le 39300000 ] || fail "The command has $size bytes."
+[ "$size" -le 39600000 ] || fail "The command has $size bytes."
 while IFS="$(printf '\t')" read -r name _ _ file; do
   [ -s "$share/doc/thumbs/licenses/$file" ] || [ "$file" = file ] || fail "There is no license of $name."
 done < "$share/doc/thumbs/licenses/components.tsv"

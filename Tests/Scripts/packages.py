@@ -20,6 +20,8 @@ from debian import ROOT, make_base
 
 URL = os.environ["THUMBS_TEST_HTTPS"] + "/fjord.jpg"
 AUTHORITY = pathlib.Path(os.environ["THUMBS_TEST_CA"])
+# A document in the package shared-mime-info.
+DOCUMENT = pathlib.Path("/usr/share/doc/shared-mime-info/shared-mime-info-spec.pdf")
 # Nothing of this user's environment reaches the systems.
 CLEAN = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "DEBIAN_FRONTEND": "noninteractive"}
 TESTS = []
@@ -109,29 +111,42 @@ def debian_package(packages):
         check(run("chroot", system, "find", "/usr", "/etc", "-xdev") == before, "Files remain after the removal.")
 
 
-@test
-def decoder_package(packages):
-    """With the second package, formats that need a library of the system are decoded, in a sandbox."""
-    decoders, command = next(packages.glob("thumbs-decoders_*.deb")), next(packages.glob("thumbs_*.deb"))
+def try_decoders(packages, name, file, library):
+    """Without a package of decoders, a file fails with a remedy; with the package, it is decoded in a sandbox."""
+    decoders, command = next(packages.glob(f"{name}_*.deb")), next(packages.glob("thumbs_*.deb"))
     faults = run("lintian", "--fail-on", "error,warning", "--allow-root", decoders)
     check(faults == "", f"lintian reports:\n{faults}")
     with clean_system() as system:
-        shutil.copy(command, system / "root")
-        shutil.copy(decoders, system / "root")
-        (system / "root/circle.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"><circle r="9"/></svg>')
+        for path in (command, decoders, file):
+            shutil.copy(path, system / "root")
         run("chroot", system, "dpkg", "-i", f"/root/{command.name}")
         fetch = ["chroot", system, "thumbs", "--allow-file", "--no-cache", "-v", "-o", "/root/out", "/root/list.txt"]
-        (system / "root/list.txt").write_text("file:///root/circle.svg\n")
+        (system / "root/list.txt").write_text(f"file:///root/{file.name}\n")
         output = run(*fetch, expected=1)
-        check("install the package thumbs-decoders" in output, f"The message has no remedy:\n{output}")
+        check(f"install the package {name}" in output, f"The message has no remedy:\n{output}")
         run("chroot", system, "apt-get", "-qq", "update")
         run("chroot", system, "apt-get", "-qq", "install", "--no-install-recommends", f"/root/{decoders.name}")
         output = run(*fetch)
         check("1 item: 1 ok" in output, f"The image was not decoded:\n{output}")
         output = run("chroot", system, "thumbs", "doctor")
-        check("librsvg" in output and "seccomp" in output, f"The decoders are not in:\n{output}")
-        run("chroot", system, "dpkg", "--purge", "thumbs-decoders")
+        check(library in output and "seccomp" in output, f"The decoders are not in:\n{output}")
+        run("chroot", system, "dpkg", "--purge", name)
         run(*fetch, expected=1)
+
+
+@test
+def decoder_package(packages):
+    """With the package of decoders, formats that need a library of the system are decoded."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, "circle.svg")
+        file.write_text('<svg xmlns="http://www.w3.org/2000/svg"><circle r="9"/></svg>')
+        try_decoders(packages, "thumbs-decoders", file, "librsvg")
+
+
+@test
+def document_package(packages):
+    """With the package for documents, the first page of a PDF is drawn."""
+    try_decoders(packages, "thumbs-decode-pdf", DOCUMENT, "poppler")
 
 
 @test

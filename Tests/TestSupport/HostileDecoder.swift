@@ -10,6 +10,12 @@ public enum HostileDecoder {
   /// The folder of the programs that are built with the tests.
   public static let folder = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
 
+  /// Returns a sequence of three frames that makes the decoder attempt something at a step: one of those of an image,
+  /// `time`, or `third-frame`.
+  public static func sequence(_ step: String, _ attempt: String) -> [UInt8] {
+    [0, 0, 0, 16] + Array("ftypavis".utf8) + [0, 0, 0, 0] + Array(" \(step) \(attempt) ".utf8)
+  }
+
   /// Returns an image that makes the decoder attempt something at a step, `open` or `decode`. It is a good image if
   /// there is no such attempt.
   public static func image(_ step: String, _ attempt: String) -> [UInt8] {

@@ -81,6 +81,7 @@ final class ThumbnailContext: Sendable {
       isolation: configuration.decoders)
     renderer.failLevel = configuration.failLevel
     renderer.minPixels = configuration.content.minPixels
+    renderer.page = configuration.page
     renderer.maxAspectRatio = configuration.content.maxAspectRatio
     metrics = PipelineMetrics(downloads.metrics ?? MetricsSystem.factory)
     self.renderer = renderer
@@ -126,8 +127,12 @@ final class ThumbnailContext: Sendable {
     var renderer = renderer
     renderer.maxPixels = options.maxPixels ?? renderer.maxPixels
     renderer.process = options.process
+    renderer.page = page(of: options)
     return renderer
   }
+
+  /// The page of documents that a request with these options wants.
+  func page(of options: RequestOptions) -> Int { options.page ?? renderer.page }
 }
 
 extension HTTPFields {
@@ -143,14 +148,16 @@ extension HTTPFields {
 // Decisions without a job: the validity of a request, its key, and an outcome that is in memory.
 extension ThumbnailContext {
   /// Returns everything besides the URL that decides which bytes are received, and which colors they stand for. The
-  /// first words of the lines of the transport, the inks, the process, the modifier and the rule for IP addresses have
-  /// no colon, so that they are never taken for header fields.
+  /// first words of the lines of the transport, the inks, the page, the process, the modifier and the rule for IP
+  /// addresses have no colon, so that they are never taken for header fields.
   func variant(_ request: ThumbnailRequest, _ source: SourceURL) -> String {
     let fields = request.variant(of: source, unusualFields: unusualFields(source.host))
     let configuration = transport.variant(of: source)
     let transported = configuration.isEmpty ? fields : "transport \(configuration)\n\(fields)"
     let colored = inks.isEmpty ? transported : "inks \(inks)\n\(transported)"
-    let processed = request.options.process.map { "process \(Self.line(for: $0.id))\n\(colored)" } ?? colored
+    let page = page(of: request.options)
+    let paged = page == 1 ? colored : "page \(page)\n\(colored)"
+    let processed = request.options.process.map { "process \(Self.line(for: $0.id))\n\(paged)" } ?? paged
     let modified = request.options.modifier.map { "modifier \(Self.line(for: $0.id))\n\(processed)" } ?? processed
     let addresses = unusualAddresses(request.options).map { Self.line(for: $0) } ?? addressLine
     return addresses.map { "addresses \($0)\n\(modified)" } ?? modified

@@ -90,10 +90,11 @@ extension ThumbnailJob {
   }
 
   /// True if the response does not depend on the user: the request has no credentials in any form, no signature in its
-  /// URL that the key leaves out, no code that changes pixels, no separate rule for IP addresses, no header fields that
-  /// may be secret, and is sent to a server that is the same for every machine, and trusted in the same way.
+  /// URL that the key leaves out, no page but the first, no code that changes pixels, no separate rule for IP
+  /// addresses, no header fields that may be secret, and is sent to a server that is the same for every machine, and
+  /// trusted in the same way.
   private var isForEveryone: Bool {
-    guard !identity.isChosen, options.modifier == nil, options.process == nil,
+    guard !identity.isChosen, options.modifier == nil, options.process == nil, context.page(of: options) == 1,
       context.unusualAddresses(options) == nil
     else { return false }
     guard context.sharing.allows(source), context.transport.variant(of: source).isEmpty else { return false }

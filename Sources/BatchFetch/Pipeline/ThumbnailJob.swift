@@ -331,7 +331,7 @@ extension ThumbnailJob {
 
   /// Handles an error of a kept original: it breaks a limit, or is damaged.
   private func failed(_ error: ImageError) {
-    if [.tooManyPixels, .tooFewPixels, .tooLong].contains(error.code) {
+    if [.tooManyPixels, .tooFewPixels, .tooLong, .noPage].contains(error.code) {
       conclude(.failure(FetchFailure(error)))
     } else if mode == .offline {
       conclude(.failure(CacheDecision.offlineMiss))

@@ -30,6 +30,8 @@ extension ThumbnailPipeline {
     /// The profile of CMYK images that have none. Thumbnails made with different profiles have different
     /// cache entries. Default: none; inks are assumed to be ideal.
     public var inks: InkProfile?
+    /// The page of PDF documents and of TIFF files, from 1; see ``RequestOptions/page``. Default 1.
+    public var page = 1
     /// The settings for formats that `thumbs-decode` decodes.
     public var decoders = DecoderIsolation()
     /// The maximum number of bytes, downloaded or read from the cache, that wait in memory to be rendered. Above it, no

@@ -19,7 +19,7 @@ extension FailureCode {
     switch code {
     case .truncated: .truncated
     case .outOfMemory: FailureCode(code.rawValue, isRetryable: true, contact: .reached)
-    case .badSpec, .notAnImage, .unsupportedFormat, .tooManyPixels, .tooFewPixels, .tooLong, .decodeError,
+    case .badSpec, .notAnImage, .unsupportedFormat, .tooManyPixels, .tooFewPixels, .tooLong, .noPage, .decodeError,
       .decodeLimit, .outputTooLarge:
       FailureCode(
         code.rawValue, isRetryable: false, isLasting: code.isFinal && origin == .file, contact: .reached)

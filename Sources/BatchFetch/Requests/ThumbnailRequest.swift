@@ -39,7 +39,10 @@ public struct ThumbnailRequest: Sendable {
   /// `hash_mismatch`, and these bytes are neither decoded nor cached for it. Default nil: any file.
   public var digest: BodyDigest?
   /// The settings that differ from those of the pipeline. Default: none.
-  public var options = RequestOptions()
+  public var options: RequestOptions {
+    get { ownOptions ?? RequestOptions() }
+    set { ownOptions = newValue == RequestOptions() ? nil : newValue }
+  }
   /// The maximum time of the whole request, from the call on: milestones, queues, all attempts and mirrors, and
   /// rendering. After it, the request fails with `timeout_total`, and the work goes on only if other callers wait for
   /// it. From zero to 20 days; a value outside is clamped. Default nil: none.
@@ -52,6 +55,8 @@ public struct ThumbnailRequest: Sendable {
   /// Responses that this process received at or after this instant count as fresh. A batch sets it to its own start, so
   /// that it requests each source only once. Default nil: the freshness of the response decides.
   public var since: ContinuousClock.Instant?
+  /// The options of the few requests that have any: thousands of requests may be parked.
+  @Rare private var ownOptions: RequestOptions? = nil
   /// The canonical form of ``url``, if it was parsed already.
   private(set) var source: SourceURL?
 
@@ -113,8 +118,8 @@ extension ThumbnailRequest {
 /// The settings of one request that differ from those of its pipeline. Those that are nil do not differ.
 ///
 /// Requests for the same image with different options are served by the same cache entry, unless their rules for IP
-/// addresses, their modifiers or their pixel processes differ. But each set of options has its own decode, and its own
-/// download unless only the cache mode differs.
+/// addresses, their pages, their modifiers or their pixel processes differ. But each set of options has its own decode,
+/// and its own download unless only the cache mode differs.
 ///
 /// ```swift
 /// var request = ThumbnailRequest(url: "https://images.example/a.jpg", size: 128)
@@ -137,6 +142,9 @@ public struct RequestOptions: Hashable, Sendable {
   /// The maximum number of pixels of the image, which holds when it is decoded: thumbnails in the cache are served
   /// whatever their source. Default nil: ``ThumbnailPipeline/Configuration/maxPixels``.
   public var maxPixels: Int?
+  /// The page of a PDF document or of a TIFF file, from 1. A request for another page than the first has a separate
+  /// cache entry, which is not shared with other machines. Default nil: ``ThumbnailPipeline/Configuration/page``.
+  public var page: Int?
   /// Changes the request before each of its attempts. Its ``RequestModifier/id`` is part of the key of the cache entry.
   /// Default nil: none.
   public var modifier: RequestModifier?

@@ -9,6 +9,7 @@
 /// |---|---|---|
 /// | decoder | `DecodeHello`, once | |
 /// | renderer | `DecodeRequest` to open an image, with its memory file | `DecodeReply`: what the header declares |
+/// | renderer | `DecodeRequest` for the durations of its frames, with the memory file for them | `DecodeReply` |
 /// | renderer | `DecodeRequest` to decode it, with the memory file for the profile and the pixels | `DecodeReply` |
 /// | renderer | `DecodeRequest` to encode a thumbnail, whose pixels are in the memory file | `DecodeReply` |
 ///
@@ -33,7 +34,7 @@
 #endif
 
 /// The version of the messages. Rises with every change.
-enum { DecodeVersion = 5 };
+enum { DecodeVersion = 7 };
 
 /// The descriptor of the decoder's end of the sockets.
 enum { DecodeSocket = 3 };
@@ -48,7 +49,8 @@ typedef enum DecodeFormatID {
   DecodeFormatPSD = 5,
   DecodeFormatRaw = 6,
   DecodeFormatJPEG2000 = 7,
-  DecodeFormatCount = 8,
+  DecodeFormatPDF = 8,
+  DecodeFormatCount = 9,
 } DecodeFormatID;
 
 /// The protections that hold in a decoder: the bits of `DecodeHello.protections`.
@@ -80,6 +82,8 @@ typedef enum DecodeStatus {
   DecodeStatusOutOfMemory,
   /// The file is something else, in a wrapper that several kinds of files have.
   DecodeStatusNotAnImage,
+  /// The document has fewer pages.
+  DecodeStatusNoPage,
 } DecodeStatus;
 
 /// Human-readable text, each ended by a NUL.
@@ -107,10 +111,13 @@ typedef struct DecodeHello {
 typedef enum DecodeStep {
   /// Opens an image, and closes the one before.
   DecodeStepOpen = 1,
-  /// Decodes the open image, or renders its thumbnails.
+  /// Decodes the open image, or a frame of it, or renders its thumbnails. Closes it after the last frame.
   DecodeStepDecode = 2,
   /// Encodes a thumbnail, and closes the open image.
   DecodeStepEncode = 3,
+  /// Lists the durations of the frames of the open image, and closes it. They are integers of 32 bits in the memory
+  /// file, in milliseconds.
+  DecodeStepTime = 4,
 } DecodeStep;
 
 /// A request of a renderer. The fields of the other steps are zero.
@@ -126,6 +133,8 @@ typedef struct DecodeRequest {
   /// To open: the limits on the area and on the longest side, in pixels.
   uint64_t maxPixels;
   uint32_t longestSide;
+  /// To open: the number of the page, from 1, of a document.
+  uint32_t page;
 
   /// To decode: the stored size, or any size of a vector image. To encode: the size of the thumbnail. Its pixels are at
   /// the start of the memory file: red, green, blue and straight alpha of 8 bits, with the curve of sRGB. The file
@@ -134,6 +143,8 @@ typedef struct DecodeRequest {
   /// To decode: the number of times that the stored size is halved, and rounded up. The width and the height are those
   /// after that.
   uint32_t halvings;
+  /// To decode: the number of the frame, from 0, and 1 if another frame will be decoded after it.
+  uint32_t frame, isFollowed;
   /// To render: the bytes of the text in the memory file.
   uint64_t textCount;
   /// To decode: the offset of the first row in the memory file, which begins with the profile. The rows have no gaps.
@@ -160,6 +171,8 @@ typedef struct DecodeHeader {
   uint8_t isVector;
   /// The number of times that the decoder can halve the size, at most 32; 0 if it cannot.
   uint8_t halvings;
+  /// The frames of a sequence, which is shown so many times; 0 times for ever. 0 frames of a still image.
+  uint32_t frameCount, loops;
 } DecodeHeader;
 
 /// The reply to a request.

@@ -18,6 +18,8 @@ typedef struct Source {
   const uint8_t *bytes;
   size_t count;
   Limits limits;
+  /// The number of the page, from 1, of a document that has several.
+  uint32_t page;
 } Source;
 
 /// The place for the pixels of an image: rows without gaps, of the channels that its header has declared.
@@ -26,6 +28,8 @@ typedef struct Target {
   uint32_t width, height, channels;
   /// The number of times that the stored size was halved.
   uint32_t halvings;
+  /// The number of the frame, from 0, of a sequence.
+  uint32_t frame;
   /// The complete rows, from the top. A decoder that fails half-way sets it.
   uint32_t rowCount;
 } Target;
@@ -60,7 +64,10 @@ typedef struct Format {
   DecodeStatus (*open)(const Source *source, Image *image, DecodeHeader *header, DecodeText *text);
   /// Copies the ICC profile, of the size that the header has declared.
   void (*copy_profile)(Image image, uint8_t *bytes);
-  /// Decodes the image.
+  /// Sets the time in milliseconds for which each frame of a sequence is shown. NULL if all images of the format are
+  /// still.
+  void (*list_durations)(Image image, uint32_t *durations);
+  /// Decodes the image, or a frame of a sequence. The frames are decoded in their order.
   DecodeStatus (*decode)(Image image, Target *target, DecodeText *text);
   void (*close)(Image image);
   /// Starts the threads that the library would start later. Called after `prepare`, when files are out of reach for
@@ -101,11 +108,20 @@ void decoder_close_sandbox(const DecoderSettings *settings, DecodeHello *hello);
 /// Returns true if an image of this size is within the limits. Otherwise sets the error, and `status`.
 bool check_size(uint64_t width, uint64_t height, const Limits *limits, DecodeStatus *status, DecodeText *text);
 
+/// Declares an image of shapes of this size, rounded to whole pixels with nearly its proportions. One that is larger
+/// than the limits is declared smaller, because it can have any size.
+DecodeStatus declare_vector(
+    double width, double height, const Limits *limits, DecodeHeader *header, DecodeText *text);
+
 /// Sets the error of `text`, as `printf` does, and returns `status`.
 DecodeStatus fail(DecodeStatus status, DecodeText *text, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /// Adds a warning, unless it is there already or there is no room.
 void add_warning(DecodeText *text, const char *warning);
+
+/// Returns true if there are fonts within reach. Without Landlock, which would let the process open nothing else, it
+/// can open no file at all.
+bool can_open_fonts(void);
 
 /// Returns the size of an ICC profile of `count` bytes; 0, with a warning, if it is larger than 4 MiB. Large printing
 /// profiles take about 3 MB, and the renderer accepts no larger one.

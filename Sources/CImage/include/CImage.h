@@ -1,4 +1,4 @@
-/// Decodes, resizes and encodes pixels of JPEG, PNG and WebP files behind one small header.
+/// Decodes, resizes and encodes pixels of JPEG, PNG, WebP and GIF files behind one small header.
 ///
 /// Every function is synchronous and may run on any number of threads at once. It returns a status, writes only into
 /// memory owned by the caller, and never jumps out, aborts or prints. Library messages go to `CImageMessages`. Header
@@ -324,6 +324,10 @@ void cimage_unpremultiply(CImageBitmap bitmap);
 /// Gray may be drawn onto RGB.
 void cimage_draw(CImageBitmap source, CImageBitmap target, int32_t left, int32_t top, CImageLight light);
 
+/// Draws `source`, which may have any channels, on a `target` of the same size with four channels and straight alpha.
+/// If `isOver` is 1, the target shows through where `source` is transparent; otherwise it is overwritten.
+void cimage_compose(CImageBitmap source, CImageBitmap target, int32_t isOver);
+
 /// Gives each fully transparent pixel of a bitmap with four channels the color of a visible neighbor: to the left, or
 /// else to the right, or else above or below. If no pixel is visible, all become black. Any color would do, but the
 /// hidden ones make a compressed file larger, and shine through at the border of the visible part.
@@ -396,6 +400,45 @@ typedef struct CImageWebPEncoding {
 /// must be at least `cimage_encoded_bound`. Exists only if `CIMAGE_WEBP` is defined.
 CImageStatus cimage_webp_encode(CImageBitmap bitmap, CImageWebPEncoding options, uint8_t *file, size_t capacity,
                                 size_t *written, CImageMessages *messages);
+
+// MARK: Animations
+
+/// A WebP animation that is being written. Exists only if `CIMAGE_WEBP` is defined.
+typedef struct CImageAnimation CImageAnimation;
+
+/// Creates an animation that is shown `loops` times, 0 for ever.
+CImageStatus cimage_animation_create(int32_t width, int32_t height, CImageWebPEncoding options, int32_t loops,
+                                     CImageAnimation *_Nullable *_Nonnull animation, CImageMessages *messages);
+
+/// Adds a frame of the size of the animation that appears `start` milliseconds after the first one.
+CImageStatus cimage_animation_add(CImageAnimation *animation, CImageBitmap frame, int32_t start,
+                                  CImageMessages *messages);
+
+/// Ends the animation after `end` milliseconds, and sets `bytes` to a file that the caller frees. If all frames are
+/// equal, it is a still image. Every file has a VP8X chunk.
+CImageStatus cimage_animation_finish(CImageAnimation *animation, int32_t end, uint8_t *_Nullable *_Nonnull bytes,
+                                     size_t *count, CImageMessages *messages);
+
+/// Destroys an animation. Does nothing for NULL.
+void cimage_animation_destroy(CImageAnimation *_Nullable animation);
+
+/// A GIF file that is being written.
+typedef struct CImageGIF CImageGIF;
+
+/// Creates a GIF file, each side at most 65535 pixels. If it has several frames, it is shown `loops` times, at most
+/// 65536, or for ever if that is 0. The caller destroys it.
+CImageStatus cimage_gif_create(int32_t width, int32_t height, int32_t loops, CImageGIF *_Nullable *_Nonnull gif);
+
+/// Adds a frame of the size of the file that appears `start` milliseconds after the first one. Pixels with an alpha of
+/// less than 128 are transparent, all others opaque. A frame that equals the one before adds to its time.
+CImageStatus cimage_gif_add(CImageGIF *gif, CImageBitmap frame, int32_t start);
+
+/// Ends the file after `end` milliseconds, and sets `bytes` to it; the caller frees it. The header takes 13 bytes. Call
+/// it once, after at least one frame.
+CImageStatus cimage_gif_finish(CImageGIF *gif, int32_t end, uint8_t *_Nullable *_Nonnull bytes, size_t *count);
+
+/// Destroys a file. Does nothing for NULL.
+void cimage_gif_destroy(CImageGIF *_Nullable gif);
 
 #if defined(__clang__)
 #pragma clang assume_nonnull end

@@ -4,6 +4,7 @@
 #include "../icc.h"
 #include "../messages.h"
 #include "../strips.h"
+#include "baseline.h"
 #include "error.h"
 #include "planes.h"
 #include "scans.h"
@@ -12,6 +13,9 @@
 /// long scan scripts, but never fewer than `minBlocks`. Without a limit, a few bytes can make a scan visit millions of
 /// blocks.
 enum { maxPasses = 32, minBlocks = 2 << 20 };
+
+/// The number of bytes of a scan from which on it is faster to decode it without libjpeg. The tables take some time.
+enum { leastBaselineBytes = 12 << 10 };
 
 /// The number of pixels around the needed ones that are decoded as well, because chroma is interpolated.
 enum { cropMargin = 2 };
@@ -36,6 +40,11 @@ typedef struct Decoder {
   /// The scan that began last, and the number of blocks that all scans so far visit.
   int scan;
   uint64_t passedBlocks;
+  /// The decoder that replaces libjpeg, if the file is ordinary; whether it has read the whole file; and the number of
+  /// strips that it has passed on.
+  BaselineDecoder *baseline;
+  bool isRead;
+  size_t passedStrips;
   /// True if some scans are skipped because the pixels do not depend on them.
   bool leavesOut;
   /// True if all rows are read. Later errors do not affect the image.
@@ -232,20 +241,50 @@ static CImageStatus read_rows(Decoder *self) {
   return read_strips(self, strip, cinfo->output_height);
 }
 
-static CImageStatus read_planes(Decoder *self) {
+/// Passes on the strip that was decoded last.
+static CImageStatus pass_strip(const Decoder *self, const PlaneReader *reader) {
+  self->sink.rows.skip(self->sink.rows.context, reader->skipped);
+  return self->sink.rows.take(self->sink.rows.context, reader->strips);
+}
+
+/// Decodes strips without libjpeg, until the end or until data is not as it should be.
+static CImageStatus read_ordinary_strips(Decoder *self, PlaneReader *reader) {
   j_decompress_ptr cinfo = &self->cinfo;
+  CImageStatus status = CImageStatusOK;
+  self->baseline = cimage_baseline_open(cinfo, leastBaselineBytes);
+  self->isRead = self->baseline != NULL;
+  while (self->isRead && self->passedStrips < cinfo->total_iMCU_rows && status == CImageStatusOK) {
+    cimage_plane_reader_advance(reader, cinfo, self->rows);
+    self->isRead = cimage_baseline_read(self->baseline, reader);
+    if (!self->isRead) break;
+    status = pass_strip(self, reader);
+    self->passedStrips += 1;
+  }
+  return status;
+}
+
+/// Decodes all strips with libjpeg, and passes on those that were not passed on before.
+static CImageStatus read_other_strips(Decoder *self, PlaneReader *reader) {
+  j_decompress_ptr cinfo = &self->cinfo;
+  CImageStatus status = CImageStatusOK;
+  reader->count = 0;
+  while (cinfo->output_scanline < cinfo->output_height && status == CImageStatusOK) {
+    cimage_plane_reader_advance(reader, cinfo, self->rows);
+    cimage_plane_reader_read(reader, cinfo);
+    if (reader->count > self->passedStrips) status = pass_strip(self, reader);
+  }
+  return status;
+}
+
+static CImageStatus read_planes(Decoder *self) {
   PlaneReader reader;
-  size_t count = cimage_plane_reader_init(&reader, cinfo, self->options);
+  size_t count = cimage_plane_reader_init(&reader, &self->cinfo, self->options);
   CImageStatus status = self->sink.begin(self->sink.rows.context, reader.planes);
   if (status != CImageStatusOK) return status;
   for (int i = 0; i < 3; i++) reader.needed[i] = self->sink.rows.needed(self->sink.rows.context, i);
   self->rows = allocate(self, count);
-  while (cinfo->output_scanline < cinfo->output_height && status == CImageStatusOK) {
-    cimage_plane_reader_read(&reader, cinfo, self->rows);
-    self->sink.rows.skip(self->sink.rows.context, reader.skipped);
-    status = self->sink.rows.take(self->sink.rows.context, reader.strips);
-  }
-  return status;
+  status = read_ordinary_strips(self, &reader);
+  return self->isRead || status != CImageStatusOK ? status : read_other_strips(self, &reader);
 }
 
 /// Returns true if the file ended before its last scan.
@@ -284,7 +323,8 @@ static CImageStatus decode(Decoder *self) {
   if (status != CImageStatusOK) return status;
   judge_damage(self);
   self->complete = true;
-  jpeg_finish_decompress(cinfo);
+  // The other decoder has found the end marker.
+  if (!self->isRead) jpeg_finish_decompress(cinfo);
   return CImageStatusOK;
 }
 
@@ -300,6 +340,7 @@ static CImageStatus decode_file(const uint8_t *bytes, size_t count, CImageJPEGDe
   self.sink = sink;
   CImageStatus status = decode(&self);
   jpeg_destroy_decompress(&self.cinfo);
+  free(self.baseline);
   free(self.rows);
   free(self.ink);
   return status;

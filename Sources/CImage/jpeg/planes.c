@@ -17,21 +17,22 @@ static double step_of(int largest, int factor, int samples) {
 }
 
 size_t cimage_plane_reader_init(PlaneReader *reader, j_decompress_ptr cinfo, CImageJPEGDecoding options) {
-  size_t total = 0;
+  size_t total = 0, across = (size_t)(cinfo->max_h_samp_factor * DCTSIZE);
+  size_t mcus = (cinfo->image_width + across - 1) / across;
   reader->count = 0;
   for (int i = 0; i < 3; i++) {
     const jpeg_component_info *component = &cinfo->comp_info[i];
     int columns = SAMPLES_ACROSS(component), rows = SAMPLES_DOWN(component);
-    double across = step_of(cinfo->max_h_samp_factor, component->h_samp_factor, columns);
-    double down = step_of(cinfo->max_v_samp_factor, component->v_samp_factor, rows);
-    reader->planes[i] = (CImagePlane){.width = sample_count(options.width, across, columns),
-                                      .height = sample_count(options.height, down, rows),
-                                      .stepAcross = across,
-                                      .stepDown = down};
+    double stepAcross = step_of(cinfo->max_h_samp_factor, component->h_samp_factor, columns);
+    double stepDown = step_of(cinfo->max_v_samp_factor, component->v_samp_factor, rows);
+    reader->planes[i] = (CImagePlane){.width = sample_count(options.width, stepAcross, columns),
+                                      .height = sample_count(options.height, stepDown, rows),
+                                      .stepAcross = stepAcross,
+                                      .stepDown = stepDown};
     reader->stripRows[i] = (size_t)(component->v_samp_factor * rows);
     reader->strips[i] = (CImageBitmap){.width = reader->planes[i].width,
                                        .channels = 1,
-                                       .stride = (size_t)component->width_in_blocks * (size_t)columns};
+                                       .stride = mcus * (size_t)(component->h_samp_factor * columns)};
     total += reader->strips[i].stride * reader->stripRows[i];
   }
   return total;
@@ -48,14 +49,21 @@ static void choose_rows(PlaneReader *reader, int plane, jpeg_component_info *com
   reader->skipped[plane] = isNeeded ? 0 : count;
 }
 
-void cimage_plane_reader_read(PlaneReader *reader, j_decompress_ptr cinfo, uint8_t *memory) {
+void cimage_plane_reader_advance(PlaneReader *reader, j_decompress_ptr cinfo, uint8_t *memory) {
+  for (int i = 0; i < 3; i++) {
+    reader->strips[i].pixels = memory;
+    memory += reader->strips[i].stride * reader->stripRows[i];
+    choose_rows(reader, i, &cinfo->comp_info[i]);
+  }
+  reader->count += 1;
+}
+
+void cimage_plane_reader_read(const PlaneReader *reader, j_decompress_ptr cinfo) {
   JSAMPROW rows[3][MAX_SAMP_FACTOR * DCTSIZE];
   JSAMPARRAY strip[3] = {rows[0], rows[1], rows[2]};
   for (int i = 0; i < 3; i++) {
-    reader->strips[i].pixels = memory;
-    choose_rows(reader, i, &cinfo->comp_info[i]);
-    for (size_t row = 0; row < reader->stripRows[i]; row++, memory += reader->strips[i].stride) rows[i][row] = memory;
+    const CImageBitmap *plane = &reader->strips[i];
+    for (size_t row = 0; row < reader->stripRows[i]; row++) rows[i][row] = plane->pixels + row * plane->stride;
   }
   jpeg_read_raw_data(cinfo, strip, (JDIMENSION)(cinfo->max_v_samp_factor * LEAST_SAMPLES_DOWN(cinfo)));
-  reader->count += 1;
 }

@@ -14,7 +14,7 @@ typedef struct PlaneReader {
   /// number is in `skipped`.
   CImageBitmap strips[3];
   int32_t skipped[3];
-  /// The number of rows that libjpeg writes per strip.
+  /// The number of rows of a strip in memory. Rows have whole MCUs.
   size_t stripRows[3];
   /// The number of strips so far.
   size_t count;
@@ -23,7 +23,10 @@ typedef struct PlaneReader {
 /// Prepares reading the planes. Returns the number of bytes of a strip.
 size_t cimage_plane_reader_init(PlaneReader *reader, j_decompress_ptr cinfo, CImageJPEGDecoding options);
 
-/// Reads the next strip into `memory`.
-void cimage_plane_reader_read(PlaneReader *reader, j_decompress_ptr cinfo, uint8_t *memory);
+/// Begins the next strip, whose samples go to `memory`. The caller decodes it, or calls `cimage_plane_reader_read`.
+void cimage_plane_reader_advance(PlaneReader *reader, j_decompress_ptr cinfo, uint8_t *memory);
+
+/// Decodes the strip that was begun.
+void cimage_plane_reader_read(const PlaneReader *reader, j_decompress_ptr cinfo);
 
 #endif

@@ -8,14 +8,15 @@
 #include "CImage.h"
 #include "../messages.h"
 #include "../png/palette.h"
+#include "encoding.h"
 
 /// libwebp's effort. For photos at 256 pixels, the lossy method 2 takes half of the time and makes files 3% larger;
 /// method 5 takes a sixth more and makes them 2% smaller. For the Oxygen icons at 128 pixels, the lossless level 2
 /// takes 0.6 of the time and makes files 7% larger; level 5 takes twice the time and makes them 3% smaller.
 enum { lossyMethod = 4, losslessLevel = 3 };
 
-/// The sizes of the RIFF header, of the header of a chunk, and of the VP8X chunk (RFC 9649, sections 2.4 and 2.7).
-enum { riffBytes = 12, chunkHeaderBytes = 8, extendedBytes = 18 };
+/// The sizes of the RIFF header, and of the header of a chunk (RFC 9649, section 2.4).
+enum { riffBytes = 12, chunkHeaderBytes = 8 };
 
 /// The file written so far, and the size of its buffer.
 typedef struct File {
@@ -58,7 +59,7 @@ static CImageStatus status_of(const WebPPicture *picture, CImageMessages *messag
   }
 }
 
-static int configure(WebPConfig *config, CImageWebPEncoding options) {
+int cimage_webp_configure(WebPConfig *config, CImageWebPEncoding options) {
   if (!WebPConfigInit(config)) return 0;
   if (options.isLossless) return WebPConfigLosslessPreset(config, losslessLevel);
   config->method = lossyMethod;
@@ -66,7 +67,7 @@ static int configure(WebPConfig *config, CImageWebPEncoding options) {
   return 1;
 }
 
-static void copy_pixels(CImageBitmap bitmap, WebPPicture *picture) {
+void cimage_webp_copy_pixels(CImageBitmap bitmap, WebPPicture *picture) {
   for (int32_t y = 0; y < bitmap.height; y++) {
     const uint8_t *pixel = bitmap.pixels + (size_t)y * bitmap.stride;
     uint32_t *row = picture->argb + (size_t)y * (size_t)picture->argb_stride;
@@ -95,23 +96,21 @@ static bool has_alpha(const uint8_t *chunk) {
   return chunk[3] == 'L' && (chunk[chunkHeaderBytes + 4] >> 4 & 1);
 }
 
-/// Moves the file, which libwebp wrote `extendedBytes` behind the start of the buffer, to the start. If it has no VP8X
-/// chunk, adds one in between.
-static size_t extend(uint8_t *bytes, size_t count, CImageBitmap bitmap) {
-  const uint8_t *chunk = bytes + extendedBytes + riffBytes;
+size_t cimage_webp_extend(uint8_t *bytes, size_t count, int32_t width, int32_t height) {
+  const uint8_t *chunk = bytes + cimageExtendedBytes + riffBytes;
   if (memcmp(chunk, "VP8X", 4) == 0) {
-    memmove(bytes, bytes + extendedBytes, count);
+    memmove(bytes, bytes + cimageExtendedBytes, count);
     return count;
   }
-  memmove(bytes, bytes + extendedBytes, riffBytes);
-  put_little_endian(bytes + 4, count + extendedBytes - chunkHeaderBytes, 4);
+  memmove(bytes, bytes + cimageExtendedBytes, riffBytes);
+  put_little_endian(bytes + 4, count + cimageExtendedBytes - chunkHeaderBytes, 4);
   uint8_t *extended = bytes + riffBytes;
   memcpy(extended, "VP8X", 4);
-  put_little_endian(extended + 4, extendedBytes - chunkHeaderBytes, 4);
+  put_little_endian(extended + 4, cimageExtendedBytes - chunkHeaderBytes, 4);
   put_little_endian(extended + 8, has_alpha(chunk) ? 1 << 4 : 0, 4);
-  put_little_endian(extended + 12, (size_t)bitmap.width - 1, 3);
-  put_little_endian(extended + 15, (size_t)bitmap.height - 1, 3);
-  return count + extendedBytes;
+  put_little_endian(extended + 12, (size_t)width - 1, 3);
+  put_little_endian(extended + 15, (size_t)height - 1, 3);
+  return count + cimageExtendedBytes;
 }
 
 CImageStatus cimage_webp_encode(CImageBitmap bitmap, CImageWebPEncoding options, uint8_t *bytes, size_t capacity,
@@ -119,20 +118,20 @@ CImageStatus cimage_webp_encode(CImageBitmap bitmap, CImageWebPEncoding options,
   *written = 0;
   WebPConfig config;
   WebPPicture picture;
-  if (!configure(&config, options) || !WebPPictureInit(&picture)) {
+  if (!cimage_webp_configure(&config, options) || !WebPPictureInit(&picture)) {
     return fail(messages, CImageStatusUnsupported, "libwebp is incompatible with its headers");
   }
-  File file = {bytes + extendedBytes, 0, capacity - extendedBytes, false};
+  File file = {bytes + cimageExtendedBytes, 0, capacity - cimageExtendedBytes, false};
   picture.use_argb = 1;
   picture.width = bitmap.width;
   picture.height = bitmap.height;
   picture.writer = write_bytes;
   picture.custom_ptr = &file;
   if (!WebPPictureAlloc(&picture)) return status_of(&picture, messages);
-  copy_pixels(bitmap, &picture);
+  cimage_webp_copy_pixels(bitmap, &picture);
   CImageStatus status = encode(&config, &picture, messages);
   WebPPictureFree(&picture);
-  if (status == CImageStatusOK) *written = extend(bytes, file.count, bitmap);
+  if (status == CImageStatusOK) *written = cimage_webp_extend(bytes, file.count, bitmap.width, bitmap.height);
   return status;
 }
 

@@ -123,6 +123,8 @@ private struct CurlTransferTable {
   private var idleHandles: [UnsafeMutableRawPointer] = []
   private static let idleLimit = CurlTransport.canReuseHandles ? 64 : 0
   private var floods = FloodWatch()
+  /// No transfer has its deadline before this instant. Until then, ``expire(at:)`` need not look at each of them.
+  private var nextDeadline = ContinuousClock.now
 
   init(
     multi: UnsafeMutableRawPointer?, configuration: CurlTransport.Configuration, floods: FloodGuard,
@@ -163,6 +165,7 @@ private struct CurlTransferTable {
   }
 
   private mutating func perform(_ step: CurlTransfer.Step, for transfer: CurlTransfer) {
+    if let deadline = transfer.deadline { nextDeadline = min(nextDeadline, deadline) }
     switch step {
     case .exchange:
       let result = curl_multi_add_handle(multi, transfer.handle)
@@ -193,19 +196,20 @@ private struct CurlTransferTable {
     idleHandles.removeAll()
   }
 
-  /// Ends the transfers whose deadline has passed. Returns the time until the next deadline, at most a minute.
+  /// Ends the transfers that are overdue or flooded. Returns the time until the next deadline, at most an hour.
   mutating func expire(at now: ContinuousClock.Instant) -> Duration {
-    var wait = Duration.seconds(60)
+    if nextDeadline <= now { endOverdue(at: now) }
+    if floods.isDue(at: now) { endFlooded() }
+    return now.duration(to: nextDeadline) + .milliseconds(1)
+  }
+
+  /// Ends the transfers whose deadline has passed, and finds the next deadline.
+  private mutating func endOverdue(at now: ContinuousClock.Instant) {
+    nextDeadline = now + .seconds(3600)
     for (id, transfer) in transfers {
       guard let deadline = transfer.deadline else { continue }
-      if deadline <= now {
-        end(id, transfer.overdue)
-      } else {
-        wait = min(wait, now.duration(to: deadline) + .milliseconds(1))
-      }
+      if deadline <= now { end(id, transfer.overdue) } else { nextDeadline = min(nextDeadline, deadline) }
     }
-    if floods.isDue(at: now) { endFlooded() }
-    return wait
   }
 
   /// Ends the transfers whose connections are flooded, and closes those connections.

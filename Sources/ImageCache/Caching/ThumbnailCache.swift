@@ -346,7 +346,8 @@ public final class ThumbnailCache: Sendable {
   /// Returns what decides about the pixels besides the bytes and the specs.
   private static func variant(of renderer: Renderer) -> String {
     let inks = renderer.caches.transforms.inks.map { "inks \(BodyDigest(of: $0.bytes))\n" } ?? ""
-    return "name\n\(inks)\(renderer.process.map { "process \($0.id)" } ?? "")"
+    let page = renderer.page == 1 ? "" : "page \(renderer.page)\n"
+    return "name\n\(inks)\(page)\(renderer.process.map { "process \($0.id)" } ?? "")"
   }
 
   /// Returns the entry of a lookup from memory or disk, fresh or stale, without blocking a thread of Swift concurrency;

@@ -16,6 +16,8 @@ public struct ImageError: Error, Hashable, Sendable {
     case tooFewPixels = "too_few_pixels"
     /// The header declares an image that is longer, compared with its other side, than the caller wants.
     case tooLong = "too_long"
+    /// The document has fewer pages than the caller wants.
+    case noPage = "no_page"
     /// The file ends before its image data does, or a download before its declared length.
     case truncated
     /// The file is corrupt.
@@ -31,7 +33,8 @@ public struct ImageError: Error, Hashable, Sendable {
     package var isFinal: Bool {
       switch self {
       case .notAnImage, .unsupportedFormat, .decodeError, .decodeLimit: true
-      case .badSpec, .tooManyPixels, .tooFewPixels, .tooLong, .truncated, .outputTooLarge, .outOfMemory: false
+      case .badSpec, .tooManyPixels, .tooFewPixels, .tooLong, .noPage, .truncated, .outputTooLarge, .outOfMemory:
+        false
       }
     }
   }

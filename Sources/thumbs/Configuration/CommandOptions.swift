@@ -76,22 +76,12 @@ struct ConfigurableCall: Sendable {
 
   /// Finds the command that `arguments` call; nil if it takes no settings, and for help, version and completions.
   init?(_ arguments: [String]) {
-    guard !arguments.prefix(while: { $0 != "--" }).contains(where: Self.isAboutCommand) else { return nil }
-    let words = arguments.prefix(2)
-    if let name = words.first, name == CacheCommand.configuration.commandName {
-      guard words.count == 2, let command = Self.subcommand(words[1], of: CacheCommand.self) else { return nil }
-      self.init(path: Array(words), command: command, arguments: arguments.dropFirst(2))
-    } else if let name = words.first, let command = Self.subcommand(name, of: Thumbs.self) {
-      guard command is any DownloadingCommand.Type || command is DoctorCommand.Type else { return nil }
-      self.init(path: [name], command: command, arguments: arguments.dropFirst())
-    } else {
-      guard words.first != "help" else { return nil }
-      self.init(path: ["fetch"], command: FetchCommand.self, arguments: arguments[...])
+    guard let call = CommandCall(arguments) else { return nil }
+    let isOfCache = call.path.first == CacheCommand.configuration.commandName
+    guard isOfCache || call.command is any DownloadingCommand.Type || call.command is DoctorCommand.Type else {
+      return nil
     }
-  }
-
-  private init(path: [String], command: any ParsableCommand.Type, arguments: ArraySlice<String>) {
-    (self.path, self.command, self.arguments) = (path, command, Array(arguments))
+    (path, command, self.arguments) = (call.path, call.command, call.arguments)
     options = CommandOptions(command)
   }
 
@@ -100,16 +90,6 @@ struct ConfigurableCall: Sendable {
 
   /// The name of the table with the settings for this command only.
   var table: String { path[0] }
-
-  /// Returns the subcommand of `command` called `name`.
-  static func subcommand(_ name: String, of command: any ParsableCommand.Type) -> (any ParsableCommand.Type)? {
-    command.configuration.subcommands.first { $0.configuration.commandName == name }
-  }
-
-  private static func isAboutCommand(_ argument: String) -> Bool {
-    ["-h", "--help", "--help-hidden", "--version", "--generate-completion-script"].contains(argument)
-      || argument.hasPrefix("--experimental-") || argument.hasPrefix("---")
-  }
 }
 
 /// The options on a command line.

@@ -121,7 +121,7 @@ enum ConfigurationRules {
     switch table {
     case nil: downloadingCommands
     case "cache": CacheCommand.configuration.subcommands
-    case let name?: ConfigurableCall.subcommand(name, of: Thumbs.self).map { [$0] } ?? []
+    case let name?: CommandCall.subcommand(name, of: Thumbs.self).map { [$0] } ?? []
     }
   }
 

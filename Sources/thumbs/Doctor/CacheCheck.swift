@@ -204,7 +204,7 @@ extension RemoteCacheCheck.Condition {
   init(isConfigured: Bool, environment: [String: String]) {
     do {
       let call = ["fetch", "-"] + (isConfigured ? [] : ["--no-config"])
-      let run = try Thumbs.parseAsRoot(Configuration.merge(call, environment: environment)) as? any DownloadingCommand
+      let run = try Thumbs.parseCall(Configuration.merge(call, environment: environment)) as? any DownloadingCommand
       guard let cache = try run?.remoteCache(environment) else {
         self = .none
         return

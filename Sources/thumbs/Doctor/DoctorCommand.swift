@@ -71,13 +71,14 @@ private struct Checkup: Encodable {
     cacheDirectory: String?, configuration: ConfigurationFileCheck.Condition, environment: [String: String]
   ) -> [any DoctorCheck] {
     let decoders = DecoderCondition(measuring: DecoderIsolation())
-    let sources = SourceFormat.inProcess + decoders.formats
+    let documents = DecoderCondition.documents()
+    let sources = SourceFormat.inProcess + decoders.formats + documents.formats
     let parts: [any DoctorCheck] = [
       LibraryCheck(
         libraries: CurlTransport.libraries + LibraryVersion.imageCache, faults: CurlTransport.libraryFaults),
       FormatCheck(
         sources: sources.map(\.rawValue), outputs: (OutputFormat.inProcess + decoders.outputs).map(\.rawValue)),
-      DecoderCheck(condition: decoders),
+      DecoderCheck(condition: decoders), DecoderCheck(kind: .documents, condition: documents),
       ConfigurationFileCheck(condition: configuration),
       CacheCheck(
         condition: cacheDirectory.map { CacheCondition(measuring: $0) },

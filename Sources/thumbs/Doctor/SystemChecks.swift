@@ -56,37 +56,51 @@ struct FormatCheck: DoctorCheck {
   }
 }
 
-/// Checks `thumbs-decode`, which decodes the formats that are not trusted.
+/// Checks a program that decodes formats which are not trusted.
 struct DecoderCheck: DoctorCheck {
-  private static let check = "decoders"
-
+  var kind = DecoderKind.images
   /// The condition of the program on this machine.
   var condition: DecoderCondition
 
-  var findings: [Finding] { [fault ?? .ok(Self.check, message, values)] }
+  /// The name of the check.
+  private var name: String {
+    switch kind {
+    case .images: "decoders"
+    case .documents: "documents"
+    }
+  }
 
-  /// Returns the first reason why images of these formats fail; nil if they do not.
-  private var fault: Finding? {
-    guard let program = condition.program else {
-      return warning(
+  var findings: [Finding] { [fault ?? .ok(name, message, values)] }
+
+  private var absence: Finding {
+    switch kind {
+    case .images:
+      warning(
         "thumbs-decode is not installed, so AVIF, HEIC, JPEG 2000, JPEG XL, PSD, SVG, TIFF and camera raw files cannot "
           + "be decoded, and AVIF not written.",
         "Install the package thumbs-decoders if such images should have thumbnails.")
+    // Few lists have documents.
+    case .documents: .ok(name, "thumbs-decode-pdf is not installed, so PDF cannot be decoded", values)
     }
+  }
+
+  /// Returns the first reason why images of these formats fail; nil if they do not.
+  private var fault: Finding? {
+    guard let program = condition.program else { return absence }
     if let failure = condition.failure {
       return .problem(
-        Self.check, "\(program) does not run: \(failure).", remedy: "Install the package thumbs-decoders again.", values
-      )
+        name, "\(program) does not run: \(failure).", remedy: "Install the package \(kind.package) again.",
+        values)
     }
     guard condition.isProtected else {
       return .problem(
-        Self.check, "\(message), which is not enough, so it refuses to decode.",
+        name, "\(message), which is not enough, so it refuses to decode.",
         remedy: protectionRemedy, values
       )
     }
     guard condition.missing.isEmpty else {
       let names = condition.missing.map(\.rawValue).joined(separator: ", ")
-      return warning("\(message); without \(names)", "\(installation), and build thumbs-decode again.")
+      return warning("\(message); without \(names)", "\(installation), and build \(kind.name) again.")
     }
     return nil
   }
@@ -95,13 +109,13 @@ struct DecoderCheck: DoctorCheck {
     guard condition.missingPackages.contains("libseccomp-dev") else {
       return "Allow seccomp filters, or give --unsafe-decoders for images that you trust."
     }
-    return "It was built without libseccomp. \(installation), and build thumbs-decode again."
+    return "It was built without libseccomp. \(installation), and build \(kind.name) again."
   }
 
   private var installation: String { "Install \(condition.missingPackages.joined(separator: ", "))" }
 
   private func warning(_ message: String, _ remedy: String) -> Finding {
-    .warning(Self.check, message, remedy: remedy, values)
+    .warning(name, message, remedy: remedy, values)
   }
 
   private var message: String {
@@ -217,7 +231,7 @@ extension ConfigurationFileCheck.Condition {
       var authorities: [String?] = []
       for command in ConfigurationRules.downloadingCommands {
         let arguments = [command.configuration.commandName ?? ""] + CommandOptions(command).placeholders
-        let run = try Thumbs.parseAsRoot(Configuration.merge(arguments, environment: environment))
+        let run = try Thumbs.parseCall(Configuration.merge(arguments, environment: environment))
         let path = (run as? any DownloadingCommand)?.network.certificateAuthorities
         if !authorities.contains(path) { authorities.append(path) }
       }

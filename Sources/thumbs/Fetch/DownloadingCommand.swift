@@ -12,6 +12,7 @@ protocol DownloadingCommand: ParsableCommand {
   var politeness: PolitenessOptions { get }
   var content: ContentOptions { get }
   var caching: CachingOptions { get }
+  var remote: RemoteCacheOptions { get }
   var decoders: DecoderOptions { get }
   var configuration: ConfigurationOptions { get }
   /// The size of the memory cache in bytes. Default 4 MiB.
@@ -72,7 +73,7 @@ extension DownloadingCommand {
 
   /// Returns the settings of the remote cache; nil if there is none.
   func remoteCache(_ environment: [String: String]) throws -> RemoteCache? {
-    try caching.remote.cache(
+    try remote.cache(
       connections: network.transportConfiguration(environment: environment), environment: environment)
   }
 
@@ -93,6 +94,7 @@ extension DownloadingCommand {
     configuration.inks = caching.cmykProfile?.profile
     configuration.files = network.fileAccess
     configuration.decoders = decoders.isolation
+    configuration.page = decoders.page
     return configuration
   }
 }

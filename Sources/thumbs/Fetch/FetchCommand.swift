@@ -35,7 +35,9 @@ struct FetchCommand: FetchingCommand {
         143  terminated
       """)
 
+  // No group has groups inside: in a debug build, the parser checks those sixteen times, and others four times.
   @OptionGroup(title: "Manifests") var manifest: ManifestOptions
+  @OptionGroup(title: "Manifests") var columns: ColumnOptions
   @OptionGroup(title: "Thumbnails") var pixels: PixelOptions
   @OptionGroup(title: "Results") var output: OutputOptions
   @OptionGroup(title: "Results") var naming: NamingOptions
@@ -44,6 +46,7 @@ struct FetchCommand: FetchingCommand {
   @OptionGroup(title: "Limits of the run") var runLimits: RunLimitOptions
   @OptionGroup(title: "Content") var content: ContentOptions
   @OptionGroup(title: "Cache and rendering") var caching: CachingOptions
+  @OptionGroup(title: "Cache and rendering") var remote: RemoteCacheOptions
   @OptionGroup(title: "Decoders") var decoders: DecoderOptions
 
   @Flag(
@@ -56,7 +59,7 @@ struct FetchCommand: FetchingCommand {
   @OptionGroup var configuration: ConfigurationOptions
 
   func run() throws {
-    let sources = try manifest.inputs { FileManager.default.fileExists(atPath: $0) }
+    let sources = try manifest.inputs(format: columns.format) { FileManager.default.fileExists(atPath: $0) }
     let credentials = try Credentials(network)
     let file = naming.singleFile(in: output.directory, sources)
     let single = try (file ?? output.directory).flatMap { try SingleOutput($0) }
@@ -124,8 +127,8 @@ struct FetchCommand: FetchingCommand {
   /// Opens the lists and directories among `inputs`, but not the output directory.
   private func list(_ inputs: [ManifestInput], besides output: String) throws(InputError) -> ManifestList {
     try ManifestList(
-      inputs: inputs, format: manifest.columns.format, keys: manifest.columns.keys,
-      relativeURLs: relativeURLs(manifest.columns),
+      inputs: inputs, format: columns.format, keys: columns.keys,
+      relativeURLs: relativeURLs(columns),
       scope: LocalScope(isRecursive: !manifest.noRecurse, output: output), side: pixels.specs.longestSide,
       client: { buckets })
   }

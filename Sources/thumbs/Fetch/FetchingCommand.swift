@@ -73,7 +73,7 @@ extension FetchingCommand {
     if let path = CertificateBundle.find(environment: environment) { files.append((path, .authorities)) }
     if let path = caching.cmykProfile?.path { files.append((path, .setting("cmyk-profile"))) }
     for file in content.rejectHash { files.append((file.path, .setting("reject-hash"))) }
-    if let path = caching.remote.remoteCacheKey { files.append((path, .setting("remote-cache-key"))) }
+    if let path = remote.remoteCacheKey { files.append((path, .setting("remote-cache-key"))) }
     for path in (network.headers + network.configuredHeaders).compactMap(\.path) {
       files.append((path, .setting("header")))
     }

@@ -124,7 +124,7 @@ struct PlannedRow: Sendable {
   /// The ends of the rows that this row depends on.
   var after: [Milestone] = []
   /// The member `again` of the retried report, for a row that cannot be retried now. It is copied to the next report.
-  var again: ReportLine.Again?
+  @Rare var again: ReportLine.Again? = nil
   /// The line of the retried report, without its line feed, for a row that the retry skips; nil for any other row.
   var kept: [UInt8]?
   /// The search for the image in the page that is the URL of the row; nil if the URL is that of the image.

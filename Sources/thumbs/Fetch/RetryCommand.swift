@@ -62,6 +62,7 @@ struct RetryCommand: FetchingCommand {
   @OptionGroup(title: "Limits of the run") var runLimits: RunLimitOptions
   @OptionGroup(title: "Content") var content: ContentOptions
   @OptionGroup(title: "Cache and rendering") var caching: CachingOptions
+  @OptionGroup(title: "Cache and rendering") var remote: RemoteCacheOptions
   @OptionGroup(title: "Decoders") var decoders: DecoderOptions
 
   var skipsExisting: Bool { naming.skipExisting }

@@ -90,7 +90,7 @@ enum ShortHelp {
       -o, --output <dir>      Output directory (default: ./thumbs)
       -s, --size <size>       256, 200x100, 200x, 64@2x, or several: 64,128
           --fit <fit>         inside, cover (crops), pad (adds borders) or stretch
-          --format <format>   auto, jpeg, png, webp, avif or smallest
+          --format <format>   auto, jpeg, png, webp, avif, gif or smallest
       -j, --concurrency <n>   Maximum number of transfers at once (default: 16)
           --rate <rate>       Maximum rate of requests per host, such as 5/s
       -H, --header <field>    Header field to send with every request

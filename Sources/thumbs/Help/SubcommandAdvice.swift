@@ -13,7 +13,7 @@ struct SubcommandAdvice {
   /// Finds the command among `arguments`.
   init(_ arguments: [String]) {
     let first = arguments.first ?? ""
-    let group = ConfigurableCall.subcommand(first, of: Thumbs.self)
+    let group = CommandCall.subcommand(first, of: Thumbs.self)
     let names = group?.configuration.subcommands.compactMap { $0.configuration.commandName } ?? []
     let words = arguments.dropFirst()
     let plain = words.first.flatMap { !$0.hasPrefix("-") || $0 == "-" ? $0 : nil }

@@ -232,15 +232,16 @@ struct LeftOutFiles: Hashable, Sendable {
 /// The extensions of image files, for names whose contents are not known.
 private let imageExtensions: Set = [
   "jpg", "jpeg", "png", "gif", "webp", "avif", "heic", "heif", "tif", "tiff", "bmp", "ico", "svg", "svgz", "jxl",
-  "jp2", "j2k", "j2c", "jpf", "jpx",
-  "psd", "psb", "cr2", "cr3", "nef", "arw", "dng", "raf", "orf", "rw2", "pef", "srw",
+  "jp2", "j2k", "j2c", "jpf", "jpx", "qoi", "pbm", "pgm", "ppm", "pnm", "psd", "psb", "cr2", "cr3", "nef", "arw", "dng",
+  "raf", "orf", "rw2", "pef", "srw",
 ]
 
 extension StringProtocol {
   /// True for a name or a path with the extension of an image.
   var hasImageExtension: Bool {
     let parts = split(separator: ".", omittingEmptySubsequences: false)
-    return parts.count > 1 && imageExtensions.contains(parts[parts.count - 1].lowercased())
+    guard parts.count > 1, let name = parts.last?.lowercased() else { return false }
+    return imageExtensions.contains(name) || (name == "pdf" && SourceFormat.all.contains(.pdf))
   }
 }
 

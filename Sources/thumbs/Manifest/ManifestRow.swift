@@ -17,7 +17,7 @@ struct ManifestRow: Hashable, Sendable {
   /// The place of a local image that the command line names; nil for a row of a list.
   var place: LocalPlace?
   /// The web page in which the image was found, or was not; nil for other rows.
-  var page: RowPage?
+  @Rare var page: RowPage? = nil
 }
 
 extension ManifestRow {

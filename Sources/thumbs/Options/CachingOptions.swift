@@ -24,8 +24,6 @@ struct CachingOptions: ParsableArguments {
   @Flag(help: "Neither read nor write the disk cache.")
   var noCache = false
 
-  @OptionGroup var remote: RemoteCacheOptions
-
   @Flag(
     help: ArgumentHelp(
       "Revalidate every cached image, even if it is fresh.",

@@ -1,7 +1,7 @@
 import ArgumentParser
 import BatchFetch
 
-/// The manifests to read, and the names of their columns.
+/// The manifests to read.
 struct ManifestOptions: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
@@ -42,8 +42,6 @@ struct ManifestOptions: ParsableArguments {
   @Flag(help: "Read only the images in a directory itself, not those in its subdirectories.")
   var noRecurse = false
 
-  @OptionGroup var columns: ColumnOptions
-
   @Option(
     help: ArgumentHelp(
       "Fetch only this part of the rows, such as 3/8, the third of eight; 'auto' takes it from the scheduler.",
@@ -71,11 +69,11 @@ struct ManifestOptions: ParsableArguments {
   static let defaultPath = "apps.plist"
 
   /// Returns the inputs of the command line: its arguments and then the files of `--input-file`, or else `apps.plist`
-  /// in the working directory.
+  /// in the working directory. If `format` is not nil, each file is a manifest, and none an image or a directory.
   ///
   /// - Throws: A `ValidationError` if there is no manifest, if the first argument does not exist and looks like a
   ///   misspelled subcommand, or if an input does not exist and looks like a URL that is wrong or in the wrong place.
-  func inputs(fileExists: (String) -> Bool) throws -> [ManifestInput] {
+  func inputs(format: ManifestFormat? = nil, fileExists: (String) -> Bool) throws -> [ManifestInput] {
     guard !manifests.isEmpty || !inputFiles.isEmpty else {
       guard fileExists(Self.defaultPath) else {
         throw ValidationError(
@@ -95,7 +93,7 @@ struct ManifestOptions: ParsableArguments {
         "--input-file reads a manifest, but '\(url.printable)' is a URL; give it without --input-file.")
     }
     let arguments = manifests.map { ManifestInput(argument: $0) }
-    return (columns.format == nil ? arguments.map(\.located) : arguments) + inputFiles.map(ManifestInput.file)
+    return (format == nil ? arguments.map(\.located) : arguments) + inputFiles.map(ManifestInput.file)
   }
 
   /// Returns the subcommand that is at most two inserted or removed letters away from `word`, if any.

@@ -198,7 +198,9 @@ struct PercentPattern: Hashable, Sendable {
       + "-o \(directory) --name-template '\(fields).{ext}'\(format ?? "")"
   }
 
-  private static let formats = ["jpg": "jpeg", "jpeg": "jpeg", "png": "png", "webp": "webp", "avif": "avif"]
+  private static let formats = [
+    "jpg": "jpeg", "jpeg": "jpeg", "png": "png", "webp": "webp", "avif": "avif", "gif": "gif",
+  ]
 }
 
 /// A host as written on the command line: `icons.example`, `icons.example:8443`, `[::1]`.

@@ -44,7 +44,7 @@ struct PixelOptions: ParsableArguments {
   @Option(
     help: """
       Output format; auto keeps JPEG, PNG and WebP, and turns others into JPEG or PNG; smallest takes the \
-      smaller one of WebP and these; avif needs the program thumbs-decode.
+      smaller one of WebP and these; avif needs the program thumbs-decode; gif has at most 256 colors.
       """)
   var format = ThumbnailSpec.Format.auto
 
@@ -56,7 +56,9 @@ struct PixelOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Longest file of a thumbnail, such as 20KB: the quality is lowered as far as necessary.",
-      discussion: "A thumbnail that is longer even at quality 1 fails as output_too_large; PNG has no quality.",
+      discussion: """
+        A thumbnail that is longer even at quality 1 fails as output_too_large; PNG and GIF have no quality.
+        """,
       valueName: "size"),
     transform: { try ByteSize($0) })
   var maxOutputBytes: ByteSize?
@@ -103,6 +105,15 @@ struct PixelOptions: ParsableArguments {
 
   @Flag(help: "Write progressive JPEG.")
   var progressive = false
+
+  @Flag(
+    help: ArgumentHelp(
+      "Keep GIF, WebP, PNG and AVIF animations moving, as animated WebP, or GIF with --format gif.",
+      discussion: """
+        Of more than 300 frames, every second one is left out, or more; so is what comes after 60 seconds. Images with \
+        one frame are as usual. --format must be auto, webp, gif or smallest.
+        """))
+  var animate = false
 
   @Flag(help: "Report a blurred placeholder (ThumbHash) and the dominant color of each image.")
   var placeholders = false
@@ -154,10 +165,10 @@ struct PixelOptions: ParsableArguments {
   /// Returns the thumbnails to make for a row: with the row's sizes and focus, or else those of the command line. With
   /// `--placeholders` and `--phash`, the placeholder and the hash follow.
   var rowSpecs: @Sendable (RowOptions) -> [ThumbnailSpec] {
-    { [self, specs] row in
-      let isUsual = row.sizes.isEmpty && row.focus == nil
-      return (isUsual ? specs : self.specs(of: row.sizes, focus: row.focus)) + (placeholders ? [.placeholder] : [])
-        + (phash ? [.perceptualHash] : [])
+    let more = (placeholders ? [ThumbnailSpec.placeholder] : []) + (phash ? [.perceptualHash] : [])
+    // One array for all usual rows, of which thousands may be parked.
+    return { [self, usual = specs + more] row in
+      row.sizes.isEmpty && row.focus == nil ? usual : specs(of: row.sizes, focus: row.focus) + more
     }
   }
 
@@ -167,7 +178,8 @@ struct PixelOptions: ParsableArguments {
       gravity: gravity,
       enlargement: enlarge ? .allowed : .never, format: format, quality: quality, background: background,
       filter: filter, light: linear ? .linear : .perceptual, scans: progressive ? .progressive : .baseline,
-      maxBytes: maxOutputBytes?.count, trim: trim, sharpening: sharpen ?? 0, colors: color)
+      maxBytes: maxOutputBytes?.count, trim: trim, sharpening: sharpen ?? 0, colors: color,
+      frames: animate ? .all : .first)
   }
 
   private static func number(_ text: String, _ range: ClosedRange<Int>) throws -> Int {
@@ -264,7 +276,7 @@ struct DecoderOptions: ParsableArguments {
   @Option(
     help: """
       Formats to decode in separate processes without access to files and the network: those that are not trusted \
-      (AVIF, HEIC, JPEG 2000, JPEG XL, PSD, SVG, TIFF and camera raw files), or all.
+      (AVIF, HEIC, JPEG 2000, JPEG XL, PDF, PSD, SVG, TIFF and camera raw files), or all.
       """)
   var isolate = DecoderIsolation.Scope.untrusted
 
@@ -274,6 +286,13 @@ struct DecoderOptions: ParsableArguments {
       discussion: "After it, the row fails as decode_limit.", valueName: "time"),
     transform: { try Count.seconds($0) })
   var decodeTimeout = Duration.seconds(10)
+
+  @Option(
+    help: ArgumentHelp(
+      "Page of PDF documents and TIFF files. Those with fewer pages fail as no_page. (default: 1)",
+      valueName: "number"),
+    transform: { try Count.positive($0) })
+  var page = 1
 
   @Flag(
     help: """

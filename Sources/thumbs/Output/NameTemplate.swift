@@ -26,7 +26,7 @@ struct NameTemplate: Hashable, Sendable {
     case height
     /// The requested size, as in the report: `256x256`, `64x64@2x`.
     case spec
-    /// `jpg`, `png`, `webp` or `avif`.
+    /// `jpg`, `png`, `webp`, `avif` or `gif`.
     case ext
   }
 

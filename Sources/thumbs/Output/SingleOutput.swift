@@ -83,7 +83,7 @@ struct SingleOutput {
     let name = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).last.map(Substring.init)
     let parts = (name ?? "").split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count > 1, parts.dropLast().contains(where: { !$0.isEmpty }), !isDirectory(path),
-      ["jpg", "jpeg", "png", "webp", "avif"].contains(parts[parts.count - 1].lowercased())
+      ["jpg", "jpeg", "png", "webp", "avif", "gif"].contains(parts[parts.count - 1].lowercased())
     else { return nil }
     return ThumbnailSpec.Format(argument: String(parts[parts.count - 1]))
   }

@@ -47,6 +47,7 @@ struct WorkerCommand: DownloadingCommand {
   @OptionGroup(title: "Politeness") var politeness: PolitenessOptions
   @OptionGroup(title: "Content") var content: ContentOptions
   @OptionGroup(title: "Cache and rendering") var caching: CachingOptions
+  @OptionGroup(title: "Cache and rendering") var remote: RemoteCacheOptions
   @OptionGroup(title: "Decoders") var decoders: DecoderOptions
   @OptionGroup var configuration: ConfigurationOptions
 

@@ -27,7 +27,7 @@ import Testing
     Trouble(code: "http_404", reply: .http(404)),
     Trouble(code: "http_500", reply: .http(500)),
     Trouble(code: "too_many_pixels", reply: .http(200, [:], SampleImage.pngHeader(width: 60000, height: 60000))),
-    Trouble(code: "unsupported_format", reply: .http(200, [:], Array("%PDF-1.7\n".utf8))),
+    Trouble(code: "unsupported_format", reply: .http(200, [:], Array("%!PS-Adobe-3.0\n".utf8))),
     Trouble(code: "empty_body", reply: .http(200)),
     Trouble(code: "connection_lost", reply: ServerReply([.reset])),
     Trouble(code: "http_206", reply: .http(206, ["Content-Range": "bytes 0-1/9"], [1, 2])),

@@ -34,7 +34,7 @@ import Testing
       testDescription: "a JPEG with too many pixels after 60,000 bytes of comments", code: "too_many_pixels",
       bytes: jpeg(commentBytes: 60_000)),
     Start(testDescription: "a web page", code: "not_an_image", bytes: Array("<!doctype html><title>Gone</title>".utf8)),
-    Start(testDescription: "a PDF", code: "unsupported_format", bytes: Array("%PDF-1.7\n".utf8)),
+    Start(testDescription: "PostScript", code: "unsupported_format", bytes: Array("%!PS-Adobe-3.0\n".utf8)),
     Start(testDescription: "zeros", code: "not_an_image", bytes: []),
   ]
 

@@ -75,6 +75,27 @@ import Testing
     #expect(await ends.values(count: 6) == Array(repeating: .timeoutConnect, count: 6))
   }
 
+  @Test func `A transfer that starts after one with more time keeps its deadline`() async throws {
+    let gate = Gate()
+    defer { gate.open() }
+    let server = try LoopbackServer { _ in ServerReply([.wait(gate)]) }
+    var configuration = Downloader.Configuration.patient
+    configuration.retry.limit = 0
+    let downloader = Downloader(configuration, transport: CurlTransport(.direct))
+    let ends = Recorder<FailureCode?>()
+
+    for (path, limit) in [("/patient", Duration.seconds(600)), ("/hasty", .milliseconds(200))] {
+      var request = DownloadRequest(source: try SourceURL(server.url(path)))
+      request.limits = TransferLimits()
+      request.limits?.firstByte = limit
+      request.limits?.total = .seconds(600)
+      downloader.download(request) { ends.record($0.failure?.code) }
+      await server.waitForConnections(1)
+    }
+
+    #expect(await ends.values(count: 1) == [.timeoutFirstByte])
+  }
+
   @Test(arguments: ["", "HTTP/1.1 20"])
   func `Silence before the first line of a response fails with the first-byte timeout`(start: String) async throws {
     let gate = Gate()

@@ -23,6 +23,17 @@ import Testing
     #expect(measured.protections.contains("resource limits"))
   }
 
+  @Test(.disabled(if: Sanitizer.isOn, "The sandbox stops a program with a sanitizer."))
+  func `The program for documents has a condition, too`() {
+    let measured = DecoderCondition.documents()
+    var nowhere = DecoderIsolation()
+    nowhere.documentProgram = ""
+
+    #expect(measured.program == HostileDecoder.folder.appending(path: "thumbs-decode-pdf").path)
+    #expect(measured.formats + measured.missing == [.pdf] && measured.isProtected && measured.outputs.isEmpty)
+    #expect(DecoderCondition.documents(nowhere) == DecoderCondition())
+  }
+
   @Test(arguments: [
     ("/none/thumbs-decode", "it cannot be started: No such file or directory"), ("/bin/true", "it ended before"),
   ])

@@ -60,7 +60,7 @@ import Testing
     let drawing = "<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'>\(shapes)</svg>"
     func memory() throws -> Int {
       _ = try renderer.render(Array(drawing.utf8), specs: [ThumbnailSpec(width: 9)])
-      let state = try renderer.caches.decoders.withProcess { process throws(DecoderFailure) in
+      let state = try renderer.caches.decoders.images.withProcess { process throws(DecoderFailure) in
         try? String(contentsOfFile: "/proc/\(process.id)/status", encoding: .utf8)
       }
       let line = try #require(state?.split(separator: "\n").first { $0.hasPrefix("RssAnon:") })

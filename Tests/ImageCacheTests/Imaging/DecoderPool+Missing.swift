@@ -5,6 +5,11 @@ extension DecoderPool {
   static var missing: DecoderPool { DecoderPool(nil, DecoderIsolation()) }
 }
 
+extension DecoderPools {
+  /// The pools of programs that are not installed.
+  static var missing: DecoderPools { DecoderPools(images: .missing, documents: .missing) }
+}
+
 extension RenderPlan {
   /// Plans thumbnails without the program that encodes AVIF.
   init(_ decoder: some ImageDecoder, specs: [ThumbnailSpec]) {

@@ -22,7 +22,8 @@ struct IsolatedRendererTests {
   private static let specs = [
     ThumbnailSpec(width: 40), ThumbnailSpec(width: 20, height: 30, fit: .cover, format: .png),
     ThumbnailSpec(width: 30, fit: .pad, format: .rgba), ThumbnailSpec(width: 25, format: .smallest),
-    ThumbnailSpec(width: 50, fit: .outside, trim: 10, sharpening: 33),
+    ThumbnailSpec(width: 50, fit: .outside, trim: 10, sharpening: 33), ThumbnailSpec(width: 30, frames: .all),
+    ThumbnailSpec(width: 30, format: .gif, frames: .all),
   ]
 
   /// Whole files of every format, and their first halves.

@@ -93,6 +93,84 @@ import Testing
     #expect(try renderer.render(HostileDecoder.image("no", "attempt"), specs: [Self.spec]).thumbnails.count == 1)
   }
 
+  #if WebP
+    private static let moving = ThumbnailSpec(width: 16, frames: .all)
+
+    @Test(arguments: [("still", [100, 100, 100]), ("for-ever", [100, 100, 59_800])])
+    func `A sequence is decoded frame by frame, and no duration makes it longer than the limit`(
+      attempt: String, durations: [Int]
+    ) throws {
+      let rendering = try Self.renderer().render(HostileDecoder.sequence("no", attempt), specs: [Self.moving])
+
+      #expect(rendering.warnings.isEmpty && rendering.thumbnails[0].format == .webp)
+      #expect(try Film(rendering.thumbnails[0]).durations == durations)
+    }
+
+    @Test(arguments: ["time", "third-frame"], ends)
+    func `A decoder that misbehaves during a sequence fails it, and the next image has a new one`(
+      step: String, attempt: String
+    ) throws {
+      let renderer = Self.renderer { $0.timeout = .seconds(2) }
+
+      let error = #expect(throws: ImageError.self) {
+        try renderer.render(HostileDecoder.sequence(step, attempt), specs: [Self.moving])
+      }
+      #expect([.decodeError, .decodeLimit].contains(error?.code) && error?.isFinal == false)
+      #expect(try renderer.render(HostileDecoder.image("no", "attempt"), specs: [Self.spec]).thumbnails.count == 1)
+    }
+
+    @Test(arguments: ["too-many-frames", "growing-image"])
+    func `A decoder that declares too many frames, or another size for its frames, misbehaves`(attempt: String) {
+      let error = #expect(throws: ImageError.self) {
+        try Self.renderer().render(HostileDecoder.sequence("no", attempt), specs: [Self.moving])
+      }
+      #expect(error?.code == .decodeError)
+    }
+
+    /// A renderer with one process and so little memory that one image is rendered at a time.
+    private static func frugalRenderer() -> Renderer {
+      var isolation = DecoderIsolation.patient
+      isolation.program = HostileDecoder.program
+      (isolation.maxMemory, isolation.maxTotalMemory) = (512 << 20, 512 << 20)
+      return Renderer(maxMemory: 1, isolation: isolation)
+    }
+
+    @Test func `With one process, a sequence does not wait for the one that has opened it`() {
+      let renderer = Self.frugalRenderer()
+
+      DispatchQueue.concurrentPerform(iterations: 8) { number in
+        let file =
+          number % 2 == 0 ? HostileDecoder.sequence("no", "attempt") : HostileDecoder.image("no", "attempt")
+        #expect(throws: Never.self) { try renderer.render(file, specs: [Self.moving]) }
+        #expect(renderer.caches.places.takenCount <= 1)
+      }
+    }
+
+    @Test func `A thread that waits for a process to decode a sequence holds no memory`() async throws {
+      let (renderer, file) = (Self.frugalRenderer(), HostileDecoder.sequence("no", "attempt"))
+      let found = try AnimationRenderer.opened(file, [Self.moving], renderer)
+      let opened = try #require(found)
+      let pool = renderer.caches.decoders.images
+      let process = try pool.take()
+      let (granted, rendered) = (Recorder<Bool>(), Recorder<Int>())
+      Thread {
+        let outcome = try? AnimationRenderer(file, opened, renderer, parts: [:]).render([Self.moving])
+        rendered.record(outcome?.thumbnails.count ?? 0)
+      }.start()
+      await eventually { renderer.caches.places.sleeperCount == 1 }
+
+      Thread {
+        renderer.memory.enter(1 << 20)
+        renderer.memory.leave(1 << 20)
+        granted.record(true)
+      }.start()
+      _ = await granted.values(count: 1)
+
+      pool.giveBack(process)
+      #expect(await rendered.values(count: 1) == [1])
+    }
+  #endif
+
   /// The names of formats and the first bytes of their files, one character per byte.
   private static let starts: [(name: String, start: String)] = [
     ("AVIF", "\0\0\0\u{20}ftypavif\0\0\0\0"), ("AVIF", "\0\0\0\u{20}ftypavis\0\0\0\0"),

@@ -36,6 +36,7 @@ import Testing
       ThumbnailSpec(width: 10, fit: .cover, gravity: .smart, maxBytes: 20_000),
       ThumbnailSpec(width: 10, trim: 0), ThumbnailSpec(width: 10, trim: 10), ThumbnailSpec(width: 10, sharpening: 33),
       ThumbnailSpec(width: 10, fit: .cover, gravity: .smart, maxBytes: 20_000, trim: 255, sharpening: 200),
+      ThumbnailSpec(width: 10, frames: .all), ThumbnailSpec(width: 10, maxBytes: 9, trim: 1, frames: .all),
       ThumbnailSpec(width: 10, colors: .displayP3), ThumbnailSpec(width: 10, trim: 1, sharpening: 2, colors: .source),
     ]
     #expect(Set(specs).count == specs.count && Set(specs.map(\.fingerprint)).count == specs.count)

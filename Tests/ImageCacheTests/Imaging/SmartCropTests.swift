@@ -26,18 +26,26 @@ import Testing
       }
     }
 
-    func file(_ kind: OrientedImage.Kind, _ orientation: Orientation, isTall: Bool) throws -> [UInt8] {
+    /// Returns the files of the scene in all orientations.
+    func files(_ kind: OrientedImage.Kind, isTall: Bool) throws -> [(orientation: Orientation, file: [UInt8])] {
       let size = isTall ? PixelSize(width: 160, height: 240) : PixelSize(width: 240, height: 160)
-      var generator = SeededGenerator(seed: 1)
-      let noise = (0..<size.area).map { _ in Int.random(in: -24...24, using: &generator) }
-      return try OrientedImage.file(kind, orientation, size: size) { x, y in
+      let colors = (0..<size.area).map { index in
+        let (x, y) = (index % size.width, index / size.width)
         let (along, aside) = isTall ? (y, x) : (x, y)
         let (dx, dy) = (Double(along) - 240 * place, Double(aside) - 60)
         if dx * dx + dy * dy < 20 * 20 { return color(along, aside) }
-        let gray = UInt8(128 + (background == .noisy ? noise[y * size.width + x] : 0))
+        let gray = UInt8(128 + (background == .noisy ? Self.noise[index] : 0))
         return [gray, gray, gray, 255]
       }
+      return try Orientation.allCases.map { orientation in
+        (orientation, try OrientedImage.file(kind, orientation, size: size) { x, y in colors[y * size.width + x] })
+      }
     }
+
+    private static let noise = {
+      var generator = SeededGenerator(seed: 1)
+      return (0..<240 * 160).map { _ in Int.random(in: -24...24, using: &generator) }
+    }()
 
     private func color(_ x: Int, _ y: Int) -> [UInt8] {
       switch subject {
@@ -48,6 +56,27 @@ import Testing
       case .blue: [30, 60, 220, 255]
       }
     }
+  }
+
+  @Test func `The crop of a transparent image is drawn on the background from its first pixel on`() throws {
+    let file = try OrientedImage.file(.alphaPNG, .upright, size: PixelSize(width: 240, height: 160)) { x, y in
+      [UInt8(x), UInt8(y), 40, x < 120 ? 255 : 128]
+    }
+    let specs = [ThumbnailSpec.Format.png, .jpeg].map {
+      ThumbnailSpec(width: 80, fit: .cover, gravity: .smart, format: $0, quality: 95)
+    }
+    let geometry = FittedGeometry(source: PixelSize(width: 240, height: 160), spec: specs[1])
+    try #require(geometry.cropsContent && geometry.origin == (0, 0))
+
+    let (clear, opaque) = try Renderer().render(file, specs: specs).thumbnails.map { try DecodedPixels($0) }.pair
+
+    #expect(clear.size == opaque.size)
+    let flat = clear.samples.indices.map { index in
+      let (sample, alpha) = (Int(clear.samples[index]), Int(clear.samples[index / 4 * 4 + 3]))
+      return index % 4 == 3 ? 255 : (sample * alpha + 255 * (255 - alpha)) / 255
+    }
+    let differences = zip(flat, opaque.samples).map { abs($0 - Int($1)) }
+    #expect(differences.reduce(0, +) < 3 * differences.count)
   }
 
   /// Returns the smart crop to a square, and the whole image at the same scale.
@@ -64,17 +93,23 @@ import Testing
 
   /// Returns the number of pixels that differ from the background.
   private static func subject(_ pixels: DecodedPixels) -> Int {
-    (0..<pixels.size.area).count { index in
-      (0..<3).contains { abs(Int(pixels.samples[index * 4 + $0]) - 128) > 30 }
+    // The background is 128, with noise of up to 24. A loop over a range takes many times longer in a debug build.
+    func differs(_ sample: UInt8) -> Bool { sample < 98 || sample > 158 }
+    let samples = pixels.samples
+    var (count, index) = (0, 0)
+    while index < samples.count {
+      if differs(samples[index]) || differs(samples[index + 1]) || differs(samples[index + 2]) { count += 1 }
+      index += 4
     }
+    return count
   }
 
   @Test(arguments: Scene.all)
   func `The subject is in the crop, which does not depend on the orientation`(scene: Scene) throws {
     for isTall in [false, true] {
       var crops: [DecodedPixels] = []
-      for orientation in Orientation.allCases {
-        let rendered = try Self.rendered(scene.file(.png, orientation, isTall: isTall), isTall: isTall)
+      for (orientation, file) in try scene.files(.png, isTall: isTall) {
+        let rendered = try Self.rendered(file, isTall: isTall)
         let (shown, all) = (Self.subject(rendered[0]), Self.subject(rendered[1]))
         #expect(all > 200 && shown == all, "\(orientation), tall: \(isTall)")
         crops.append(rendered[0])
@@ -86,9 +121,8 @@ import Testing
   @Test(arguments: [0.1, 0.9], [OrientedImage.Kind.jpeg, .grayPNG, .alphaPNG])
   func `Planes, gray and alpha are searched as well`(place: Double, kind: OrientedImage.Kind) throws {
     let scene = Scene(subject: .texture, background: .noisy, place: place)
-    for orientation in Orientation.allCases {
-      let format = kind == .jpeg ? ThumbnailSpec.Format.jpeg : .png
-      let rendered = try Self.rendered(scene.file(kind, orientation, isTall: false), isTall: false, format)
+    for (_, file) in try scene.files(kind, isTall: false) {
+      let rendered = try Self.rendered(file, isTall: false, kind == .jpeg ? .jpeg : .png)
       #expect(Double(Self.subject(rendered[0])) > 0.98 * Double(Self.subject(rendered[1])))
     }
   }
@@ -151,4 +185,8 @@ import Testing
       }
     }
   }
+}
+
+extension [DecodedPixels] {
+  fileprivate var pair: (DecodedPixels, DecodedPixels) { (self[0], self[1]) }
 }

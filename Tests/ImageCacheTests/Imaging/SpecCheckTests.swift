@@ -76,6 +76,17 @@ import Testing
     #endif
   }
 
+  #if !WebP
+    @Test func `Animated thumbnails need the package trait`() {
+      let error = #expect(throws: ImageError.self) { try Renderer().check([ThumbnailSpec(width: 1, frames: .all)]) }
+      #expect(error?.code == .badSpec && error?.message.contains("package trait WebP") == true)
+    }
+  #endif
+
+  @Test func `Animated GIF thumbnails need no package trait`() throws {
+    try Renderer().check([ThumbnailSpec(width: 1, format: .gif, frames: .all)])
+  }
+
   @Test func `AVIF thumbnails that would be larger than their source are limited to 16 megapixels`() throws {
     let padded = ThumbnailSpec(width: 4096, height: 4097, fit: .pad, format: .avif)
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ImageCache
 
-@Suite(.timeLimit(.minutes(1))) struct `Removing a border` {
+@Suite(.timeLimit(.minutes(10))) struct `Removing a border` {
   /// An image of 120 by 80 with a gray border around 90 by 60 pixels, whose colors say where they are.
   private static let size = PixelSize(width: 120, height: 80)
   private static let rest = (left: 20, top: 8, size: PixelSize(width: 90, height: 60))

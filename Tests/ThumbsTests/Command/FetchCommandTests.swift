@@ -64,7 +64,61 @@ import Testing
       #expect(ImageFile(first) == ImageFile(format: "webp", width: 64, height: 48))
       #expect(try fixture.report().map(\.paths) == [["photo.webp"]])
     }
+
+    @Test func `Animations keep moving with an option, which has separate entries in the cache`() async throws {
+      let frames = (0..<3).map { SampleAnimation.Frame(width: 20, height: 10, [$0]) }
+      let fixture = try CommandFixture { _ in .http(200, [:], SampleAnimation.gif(width: 20, height: 10, frames)) }
+      let url = fixture.server.url("/a.gif")
+
+      #expect(try await fixture.fetch(url, "-s", "10").ending == .exit(0))
+      #expect(try await fixture.fetch(url, "-s", "10", "--animate").ending == .exit(0))
+      let moving = try fixture.output("a.webp")
+      try FileManager.default.removeItem(atPath: fixture.directory.path("out/a.webp"))
+      #expect(try await fixture.fetch(url, "-s", "10", "--animate", "--offline").ending == .exit(0))
+
+      #expect(ImageFile(try fixture.output("a.png")) == ImageFile(format: "png", width: 10, height: 5))
+      #expect(moving.split(separator: Array("ANMF".utf8)).count == 4)
+      #expect(try fixture.output("a.webp") == moving)
+    }
+
+    @Test func `Animations in a format that has none are a usage error`() async throws {
+      let fixture = try CommandFixture()
+      let result = try await fixture.fetch(fixture.server.url("/a.gif"), "--animate", "--format", "jpeg")
+
+      #expect(result.ending == .exit(64) && result.errors.contains("Animated thumbnails are WebP or GIF files"))
+    }
   #endif
+
+  @Test func `Animations become GIF files if that is the format, and images with one frame as well`() async throws {
+    let frames = (0..<3).map { SampleAnimation.Frame(width: 20, height: 10, [$0]) }
+    let fixture = try CommandFixture { request in
+      .http(200, [:], SampleAnimation.gif(width: 20, height: 10, request.target == "/a.gif" ? frames : [frames[0]]))
+    }
+    let urls = ["/a.gif", "/b.gif"].map { fixture.server.url($0) }
+
+    let arguments = urls + ["-s", "10", "--animate", "--format", "gif", "-o", "out", "--report", "report.jsonl"]
+    #expect(try await fixture.start(arguments).result().ending == .exit(0))
+    let (moving, still) = (try fixture.output("a.gif"), try fixture.output("b.gif"))
+    try FileManager.default.removeItem(atPath: fixture.directory.path("out/a.gif"))
+    #expect(try await fixture.start(arguments + ["--offline"]).result().ending == .exit(0))
+
+    // A graphic control extension before each frame.
+    let control: [UInt8] = [0x21, 0xF9, 4]
+    #expect(ImageFile(moving) == ImageFile(format: "gif", width: 10, height: 5))
+    #expect(moving.split(separator: control).count == 4 && moving.split(separator: Array("NETSCAPE".utf8)).count == 2)
+    #expect(ImageFile(still) == ImageFile(format: "gif", width: 10, height: 5))
+    #expect(still.split(separator: control).count == 1)
+    #expect(try fixture.output("a.gif") == moving)
+  }
+
+  @Test func `A GIF thumbnail that is too long fails, because it has no quality`() async throws {
+    let fixture = try CommandFixture()
+    let arguments = [fixture.server.url("/a.png"), "--format", "gif", "--max-output-bytes", "30B", "-o", "out"]
+    let result = try await fixture.start(arguments + ["--no-cache"]).result()
+
+    #expect(result.ending == .exit(1))
+    #expect(result.errors.contains("output_too_large") && result.errors.contains("GIF has no quality"))
+  }
 
   @Test func `Without a subcommand and a manifest, apps.plist in the working directory is fetched`() async throws {
     let fixture = try CommandFixture()

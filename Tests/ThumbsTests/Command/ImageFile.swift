@@ -1,4 +1,5 @@
-/// The format and size of a complete PNG or JPEG file, read according to its specification and without the tested code.
+/// The format and size of a complete PNG, WebP, GIF or JPEG file, read according to its specification and without the
+/// tested code.
 struct ImageFile: Hashable {
   let format: String
   let width: Int
@@ -22,6 +23,12 @@ struct ImageFile: Hashable {
         return nil
       }
       self.init(format: "webp", width: side(24), height: side(27))
+      return
+    }
+    if bytes.starts(with: "GIF89a".utf8) {
+      // The logical screen descriptor comes first, the trailer last (GIF89a, sections 18 and 27).
+      guard bytes.last == 0x3B else { return nil }
+      self.init(format: "gif", width: Int(bytes[6]) + Int(bytes[7]) << 8, height: Int(bytes[8]) + Int(bytes[9]) << 8)
       return
     }
     guard bytes.starts(with: [0xFF, 0xD8]), bytes.suffix(2).elementsEqual([0xFF, 0xD9]) else { return nil }

@@ -25,7 +25,7 @@ import Testing
   @Test func `One image gets the file that -o names, in the format of its extension`() async throws {
     let fixture = try CommandFixture { $0.target == "/gone.png" ? .http(404) : .icon() }
     let url = fixture.server.url("/a.png")
-    for name in ["cover.png", "covers/deep/Cover.JPG", "c.d.webp"] {
+    for name in ["cover.png", "covers/deep/Cover.JPG", "c.d.webp", "cover.gif"] {
       let arguments = [url, "-o", name, "-s", "16", "--no-cache"]
       #expect(try await fixture.start(arguments).result().ending == .exit(0))
       let again = try await fixture.start(arguments + ["--summary", "s.json"]).result()
@@ -35,6 +35,7 @@ import Testing
     #expect(try fixture.data("cover.png").starts(with: [0x89, 0x50, 0x4E, 0x47]))
     #expect(try fixture.data("covers/deep/Cover.JPG").starts(with: [0xFF, 0xD8]))
     #expect(try fixture.data("c.d.webp").starts(with: "RIFF".utf8))
+    #expect(try fixture.data("cover.gif").starts(with: "GIF89a".utf8))
 
     let thumbs = "'\(RunningCommand.executable.path)'"
     let gone = url.replacing("a.png", with: "gone.png")

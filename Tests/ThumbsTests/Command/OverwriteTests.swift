@@ -90,7 +90,7 @@ import Testing
     #expect(ImageFile(try fixture.output("b.png"))?.width == 40)
   }
 
-  @Test(arguments: ["jpeg", "png", "webp"])
+  @Test(arguments: ["jpeg", "png", "webp", "gif"])
   func `A later run replaces the thumbnails of earlier runs without --overwrite`(format: String) async throws {
     let fixture = try CommandFixture()
     let list = try fixture.list(["/a.png", "/b.png"])

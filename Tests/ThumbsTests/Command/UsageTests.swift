@@ -110,6 +110,28 @@ import Testing
     #expect(words.filter { !message.contains($0) } == [], "\(message)")
   }
 
+  @Test(arguments: [
+    "", "-", "list.txt", "fetch", "fetch list.txt -q", "-q list.txt --size 64", "-q fetch", "-- fetch", "fetch -- -q",
+    "help", "help fetch", "fetch help", "fetch fetch", "--version", "fetch --version", "list.txt --help", "-h",
+    "fetch --help-hidden", "--generate-completion-script bash", "retry", "retry r.jsonl", "worker", "doctor --json",
+    "doctor x", "cache", "cache stats", "cache stats x", "cache nope", "cache ls --sort used", "cache --help", "report",
+    "report failed r.jsonl", "report nope", "--sise 64", "fetch --sise 64", "fetch --size", "fetch --size big x",
+    "--refresh --offline x", "fech",
+  ])
+  func `A command line means what the parser takes it for from its root`(line: String) {
+    let arguments = line.split(separator: " ").map(String.init)
+    let results = [Thumbs.parseCall, Thumbs.parseAsRoot].map { (parse) -> String in
+      do {
+        let command = try parse(arguments)
+        return "\(type(of: command)): \(command)"
+      } catch {
+        return "\(Thumbs.exitCode(for: error).rawValue) \(Thumbs.fullMessage(for: error))"
+      }
+    }
+
+    #expect(results[0] == results[1] && !results[0].isEmpty)
+  }
+
   @Test(arguments: UsageTests.commands) func `Every command has examples that parse`(command: Command) throws {
     let lines = command.configuration.discussion.split(separator: "\n").drop { $0 != "Examples:" }.dropFirst()
     let examples = lines.prefix { $0.hasPrefix("  ") }.map { $0.dropFirst(2) }

@@ -234,6 +234,14 @@ private func finding(_ check: some DoctorCheck) throws -> Finding {
     #expect(finding.values["formats"] == "avif svg" && finding.values["protections"] == "seccomp")
   }
 
+  @Test func `A machine without the program for documents is ready, and one where that fails is not`() throws {
+    let absent = try finding(DecoderCheck(kind: .documents, condition: DecoderCondition()))
+    let failed = try finding(DecoderCheck(kind: .documents, condition: Self.condition { $0.failure = "it ended" }))
+
+    #expect(absent.state == .ok && absent.message == "thumbs-decode-pdf is not installed, so PDF cannot be decoded")
+    #expect(failed.state == .problem && failed.remedy == "Install the package thumbs-decode-pdf again.")
+  }
+
   @Test(arguments: [
     (DecoderCondition(), "is not installed", "Install the package thumbs-decoders", Finding.State.warning),
     (

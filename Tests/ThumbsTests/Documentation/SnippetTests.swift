@@ -65,7 +65,7 @@ import Testing
 
   private static let decoders: Set = [
     "libavif-dev", "libheif-dev", "libopenjp2-7-dev", "libjxl-dev", "libtiff-dev", "libraw-dev", "librsvg2-dev",
-    "libseccomp-dev",
+    "libpoppler-glib-dev", "libseccomp-dev",
   ]
 
   @Test(

@@ -39,7 +39,7 @@ import Testing
     ("x/%s.jpg", "-o x --name-template '{stem}.{ext}' --format jpeg"),
     ("%s_small.PNG[strip]", "-o . --name-template '{stem}_small.{ext}' --format png"),
     ("/%04d", "-o / --name-template '{index}.{ext}'"),
-    ("a/b/tn_%s.v2.gif", "-o a/b --name-template 'tn_{stem}.v2.{ext}'"),
+    ("a/b/tn_%s.v2.gif", "-o a/b --name-template 'tn_{stem}.v2.{ext}' --format gif"),
   ])
   func `A file name pattern as the output directory is refused with the options to use`(
     output: String, options: String
@@ -64,8 +64,8 @@ import Testing
     init(_ arguments: [String]) throws {
       let command = try #require(try Thumbs.parseAsRoot(["fetch", "list"] + arguments) as? FetchCommand)
       let downloads = command.network.configuration
-      inputs = try command.manifest.inputs { _ in true }
-      keys = command.manifest.columns.keys
+      inputs = try command.manifest.inputs(format: command.columns.format) { _ in true }
+      keys = command.columns.keys
       specs = command.pixels.specs
       texts = [
         command.output.directory ?? "", command.naming.pattern?.description ?? "", "\(command.dryRun)",

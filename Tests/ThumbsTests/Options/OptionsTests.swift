@@ -6,6 +6,7 @@ import Testing
 
 private struct Command: ParsableCommand {
   @OptionGroup var manifests: ManifestOptions
+  @OptionGroup var columns: ColumnOptions
   @OptionGroup var pixels: PixelOptions
   @OptionGroup var output: OutputOptions
   @OptionGroup var naming: NamingOptions
@@ -43,7 +44,7 @@ private func failure(of arguments: [String]) -> (message: String, code: Int32)? 
       "photo", "--name-key", "who", "--report", "-", "--progress", "json", "-v")
 
     #expect(command.manifests.manifests == ["a", "-"])
-    #expect(command.manifests.columns.keys == ManifestKeys(urlKey: "photo", nameKey: "who"))
+    #expect(command.columns.keys == ManifestKeys(urlKey: "photo", nameKey: "who"))
     let color = ThumbnailSpec.Color(red: 0, green: 255, blue: 127)
     #expect(
       command.pixels.specs == [
@@ -90,8 +91,8 @@ private func failure(of arguments: [String]) -> (message: String, code: Int32)? 
       (["--quality", "101"], "The value '101' is invalid for '--quality <number>': give a number from 1 to 100"),
       (["--background", "red"], "'--background <rrggbb>': give six hexadecimal digits"),
       (["--fit", "crop"], "Please provide one of 'inside', 'cover', 'pad', 'stretch' or 'outside'"),
-      (["--format", "gif"], "one of the following:\n  - auto\n  - jpeg\n  - png\n  - webp\n  - avif\n  - smallest"),
-      (["--format", "rgba"], "one of the following:\n  - auto\n  - jpeg\n  - png\n  - webp\n  - avif\n  - smallest"),
+      (["--format", "tiff"], "following:\n  - auto\n  - jpeg\n  - png\n  - webp\n  - avif\n  - gif\n  - smallest"),
+      (["--format", "rgba"], "following:\n  - auto\n  - jpeg\n  - png\n  - webp\n  - avif\n  - gif\n  - smallest"),
       (["--filter", "sinc"], "Please provide one of 'lanczos3', 'mitchell', 'cubic' or 'box'"),
       (["--progress", "loud"], "'--progress <progress>'"),
       (["--name", "{nmae}.{ext}"], "'--name <pattern>': there is no field {nmae}; the fields are {name} {index}"),

@@ -70,7 +70,7 @@ import Testing
     for path in ["cache", "report"] {
       let advice = SubcommandAdvice.names(of: path)
       #expect(advice.count > 3)
-      let command = try #require(ConfigurableCall.subcommand(path, of: Thumbs.self))
+      let command = try #require(CommandCall.subcommand(path, of: Thumbs.self))
       let known = command.configuration.subcommands.compactMap { $0.configuration.commandName }
       #expect(advice.flatMap(\.names).filter(known.contains) == [])
       let named = advice.flatMap { $0.text.matches(of: #/'thumbs (?:cache|report) ([a-z]+)/#).map { String($0.1) } }
@@ -81,8 +81,8 @@ import Testing
     #expect(parts.count > 10)
     for (path, advice) in parts {
       let words = path.split(separator: " ").map(String.init)
-      let first = try #require(ConfigurableCall.subcommand(words[0], of: Thumbs.self))
-      let command = try words.count == 1 ? first : #require(ConfigurableCall.subcommand(words[1], of: first))
+      let first = try #require(CommandCall.subcommand(words[0], of: Thumbs.self))
+      let command = try words.count == 1 ? first : #require(CommandCall.subcommand(words[1], of: first))
       let known = CommandOptions(command).names
 
       #expect(advice.flatMap(\.names).filter(known.contains) == [], "\(path)")

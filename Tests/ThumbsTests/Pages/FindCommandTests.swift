@@ -205,7 +205,7 @@ import Testing
   @Test(arguments: [
     ("PK\u{3}\u{4}rest of an archive", "is an Excel workbook or another ZIP archive; save the table as CSV"),
     ("<sitemapindex><sitemap><loc>x</loc></sitemap></sitemapindex>", "is an index of sitemaps"),
-    ("%PDF-1.7 ...", "is a PDF file"), ("<html><p>no images</html>", "no rows"),
+    ("<html><p>no images</html>", "no rows"),
   ])
   func `A document that is no list is named for what it is`(text: String, message: String) async throws {
     let fixture = try CommandFixture()
@@ -214,5 +214,15 @@ import Testing
     let result = try await fixture.fetch("file")
 
     #expect(result.ending == .exit(65) && result.errors.contains(message), "\(result.errors)")
+  }
+
+  @Test func `A PDF document that is given as a list is named, and one among the files is an image`() async throws {
+    let fixture = try CommandFixture()
+    _ = try fixture.directory.write("%PDF-1.7 ...", as: "file")
+
+    let (list, image) = (try await fixture.fetch("-i", "file"), try await fixture.fetch("file"))
+
+    #expect(list.ending == .exit(65) && list.errors.contains("is a PDF file"), "\(list.errors)")
+    #expect(image.ending != .exit(65) && image.errors.contains("file://"), "\(image.errors)")
   }
 }

@@ -1,12 +1,15 @@
 /// The table of the codecs, each of which has its folder in `Imaging`.
 enum CodecTable {
-  /// The decoders in this process. A file belongs to the first one that has a matching signature. The media types in
-  /// ``SourceFormat/accept`` have the same order.
-  static let decoders: [any FileDecoder.Type] =
+  /// The decoders in this process. A file belongs to the first one that has a matching signature.
+  static let decoders = webDecoders + [QOIDecoder.self, PNMDecoder.self]
+
+  /// The decoders of the formats of the web. The media types in ``SourceFormat/accept`` have the same order.
+  static let webDecoders: [any FileDecoder.Type] =
     optionalDecoders + [JPEGDecoder.self, PNGDecoder.self, GIFDecoder.self, BMPDecoder.self, ICODecoder.self]
 
   /// The encoders in this process.
-  static let encoders: [any ImageEncoder.Type] = [JPEGEncoder.self, PNGEncoder.self] + optionalEncoders
+  static let encoders: [any ImageEncoder.Type] =
+    [JPEGEncoder.self, PNGEncoder.self, GIFEncoder.self] + optionalEncoders
 
   /// The formats of files.
   static let files: [any MarkedFormat.Type] = encoders + [AVIFEncoder.self]
@@ -83,6 +86,7 @@ extension ImageError {
       case .decodeLimit: "Decoding the image would take too much work or memory"
       case .outOfMemory: "Out of memory for the image"
       case .notAnImage: "The file is not an image"
+      case .noPage: "The document lacks the page"
       default: "The image is corrupt"
       }
     self.init(code, reason.isEmpty ? "\(sentence)." : "\(sentence): \(reason).")

@@ -147,7 +147,7 @@ struct QualitySearch {
       // The first one has the quality of the spec.
       open = open.contains(quality) ? quality + 1..<open.upperBound : 0..<0
     } else {
-      if quality == 1 { throw Self.failure(file, limit) }
+      if quality == 1 || file.format == .gif { throw Self.failure(file, limit) }
       if open.contains(quality) { open = open.lowerBound..<quality }
     }
     next = open.isEmpty ? nil : best == nil ? 1 : open.lowerBound + open.count / 2
@@ -159,10 +159,13 @@ struct QualitySearch {
   }
 
   private static func failure(_ file: EncodedFile, _ limit: Int) -> ImageError {
-    let advice = file.format == .png ? "; PNG has no quality that could be lower, WebP and JPEG do" : ""
+    let (format, count) = (file.format, file.bytes.count)
+    let hasQuality = format != .png && format != .gif
+    let advice =
+      hasQuality ? "" : "; \(format.rawValue.uppercased()) has no quality that could be lower, WebP and JPEG do"
     return ImageError(
       .outputTooLarge,
-      "The thumbnail has \(file.bytes.count) bytes at the lowest quality, more than the limit of \(limit)\(advice).")
+      "The thumbnail has \(count) bytes at the lowest quality, more than the limit of \(limit)\(advice).")
   }
 }
 

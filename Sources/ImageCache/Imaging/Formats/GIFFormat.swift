@@ -32,7 +32,10 @@ struct GIFDecoder: FileDecoder {
     bitmap.fill(header.layout.hasAlpha ? 0 : 128)
     var outcome = Result<Int, ImageError>.success(0)
     bitmap.write { samples in
-      outcome = Result { () throws(ImageError) in try paint(file, on: &samples) }
+      outcome = Result { () throws(ImageError) in
+        try gif.frame.paint(
+          file, canvasWidth: header.storedSize.width, channels: header.layout.channels, on: &samples)
+      }
     }
     try sink.take(whole: bitmap)
     try judge(GIFBlock.ending(of: file, from: outcome.get()), warnings: &warnings)
@@ -46,16 +49,21 @@ struct GIFDecoder: FileDecoder {
     case .truncated: throw GIFCodeReader.truncated
     }
   }
+}
 
-  /// Decodes the frame, and returns the offset after its data.
-  private func paint(_ file: Span<UInt8>, on samples: inout MutableSpan<UInt8>) throws(ImageError) -> Int {
-    let bits = Int(file[gif.frame.dataStart])
+extension GIFFrame {
+  /// Decodes the frame onto a canvas, and returns the offset after its data. Where the frame is transparent, the canvas
+  /// stays as it is.
+  func paint(
+    _ file: Span<UInt8>, canvasWidth: Int, channels: Int, on samples: inout MutableSpan<UInt8>
+  ) throws(ImageError) -> Int {
+    let bits = Int(file[dataStart])
     guard (1...11).contains(bits) else {
       throw ImageError(.decodeError, "The GIF file's code size is invalid (\(bits)).")
     }
-    var painter = GIFPainter(gif, colors: palette(file))
+    var painter = GIFPainter(self, canvasWidth: canvasWidth, channels: channels, colors: palette(file))
     var table = LZWTable(bits: bits)
-    var reader = GIFCodeReader(start: gif.frame.dataStart + 1)
+    var reader = GIFCodeReader(start: dataStart + 1)
     while !painter.isComplete {
       guard let code = try reader.next(table.width, from: file), code != table.endCode else {
         throw ImageError(.decodeError, "The GIF file's image data ends before the last pixel.")
@@ -73,8 +81,8 @@ struct GIFDecoder: FileDecoder {
 
   /// Returns 256 colors: shades of gray if the file has no color table, black after the end of a short one.
   private func palette(_ file: Span<UInt8>) -> [PixelColor] {
-    var colors = (0...255).map { index in
-      guard let table = gif.frame.palette else {
+    let colors = (0...255).map { index in
+      guard let table = palette else {
         let shade = UInt8(index)
         return PixelColor(red: shade, green: shade, blue: shade)
       }
@@ -82,7 +90,6 @@ struct GIFDecoder: FileDecoder {
       guard offset < table.upperBound else { return .black }
       return PixelColor(red: file[offset], green: file[offset + 1], blue: file[offset + 2])
     }
-    if let index = gif.frame.transparentIndex { colors[index] = .transparent }
     return colors
   }
 }
@@ -104,11 +111,11 @@ private struct GIFPainter {
   /// The first row and the distance of rows of each pass of an interlaced frame (GIF89a, appendix E).
   private static let passes: [(start: Int, step: Int)] = [(0, 8), (4, 8), (2, 4), (1, 2)]
 
-  /// Creates a painter for a frame that lies within the canvas of `header`, with 256 colors.
-  init(_ header: GIFHeader, colors: [PixelColor]) {
-    frame = header.frame
-    canvasWidth = header.image.storedSize.width
-    channels = header.image.layout.channels
+  /// Creates a painter for a frame that lies within a canvas, with 256 colors.
+  init(_ frame: GIFFrame, canvasWidth: Int, channels: Int, colors: [PixelColor]) {
+    self.frame = frame
+    self.canvasWidth = canvasWidth
+    self.channels = channels
     self.colors = colors
     offset = (frame.top * canvasWidth + frame.left) * channels
   }
@@ -116,7 +123,8 @@ private struct GIFPainter {
   /// Places the first `count` indices. Those after the last pixel are ignored.
   mutating func place(_ indices: [UInt8], count: Int, on samples: inout MutableSpan<UInt8>) {
     for index in 0..<count where !isComplete {
-      samples.set(colors[Int(indices[index])], at: offset, channels: channels)
+      let color = Int(indices[index])
+      if color != frame.transparentIndex { samples.set(colors[color], at: offset, channels: channels) }
       offset += channels
       column += 1
       if column == frame.size.width { startRow() }

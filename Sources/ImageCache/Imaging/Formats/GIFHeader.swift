@@ -75,7 +75,7 @@ struct GIFHeaderReader {
   }
 
   /// Reads the descriptor of a frame, and finds its color table and data.
-  private static func frame(_ bytes: Span<UInt8>, at offset: Int) -> GIFFrame? {
+  static func frame(_ bytes: Span<UInt8>, at offset: Int) -> GIFFrame? {
     guard offset <= bytes.count - 10 else { return nil }
     let numbers = [1, 3, 5, 7].map { bytes.uint16(at: offset + $0, .little) ?? 0 }
     let flags = bytes[offset + 9]
@@ -88,7 +88,7 @@ struct GIFHeaderReader {
   }
 
   /// Returns the location of the color table that `flags` declare; nil if there is none.
-  private static func palette(flags: UInt8, at offset: Int) -> Range<Int>? {
+  static func palette(flags: UInt8, at offset: Int) -> Range<Int>? {
     flags & 0x80 == 0 ? nil : offset..<offset + 3 << (Int(flags & 7) + 1)
   }
 

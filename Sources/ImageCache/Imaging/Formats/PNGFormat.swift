@@ -128,13 +128,15 @@ struct PNGEncoder: ImageEncoder {
   /// Returns a `Software` text chunk (PNG Specification, 11.3.3).
   static func comment(_ text: String) -> [UInt8] { chunk("tEXt", Array("Software\0".utf8) + text.utf8) }
 
-  private static func chunk(_ type: String, _ contents: [UInt8]) -> [UInt8] {
+  /// Returns a whole chunk.
+  static func chunk(_ type: String, _ contents: [UInt8]) -> [UInt8] {
     let chunk = Array(type.utf8) + contents
     let checksum = chunk.withUnsafeBytes { libdeflate_crc32(0, $0.baseAddress, $0.count) }
     return bigEndian(UInt32(contents.count)) + chunk + bigEndian(checksum)
   }
 
-  private static func bigEndian(_ value: UInt32) -> [UInt8] {
+  /// Returns the bytes of a number.
+  static func bigEndian(_ value: UInt32) -> [UInt8] {
     [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
   }
 }

@@ -3,7 +3,7 @@ struct WebPHeader: Sendable {
   /// The properties that every format has. The size is that of the canvas.
   var image: ImageHeader
   /// The offset at which the file ends, according to its RIFF header.
-  let end: Int
+  var end: Int
   /// True if the file has the extended layout, which allows metadata.
   var isExtended = false
   /// The position of the image, or of the first frame of an animation, on the canvas.
@@ -71,7 +71,7 @@ struct WebPHeaderReader {
 
   /// Reads the first frame of an animation: its position, and the header of its image. Returns false if more bytes are
   /// needed.
-  private func readFrame(
+  func readFrame(
     _ bytes: Span<UInt8>, _ frame: Range<Int>, into header: inout WebPHeader
   ) throws(ImageError) -> Bool {
     let start = frame.lowerBound

@@ -68,9 +68,9 @@ struct FittedGeometry: Hashable, Sendable {
   /// The number of source pixels per content pixel, on the side where it is higher.
   var largestReduction: Double { max(crop.width / Double(content.width), crop.height / Double(content.height)) }
 
-  /// The upper left corner of the content on the canvas.
+  /// The upper left corner of the content on the canvas. If only a part of the content is kept, it fills the canvas.
   var origin: (left: Int, top: Int) {
-    ((canvas.width - content.width) / 2, (canvas.height - content.height) / 2)
+    (max(0, canvas.width - content.width) / 2, max(0, canvas.height - content.height) / 2)
   }
 
   private static func inside(

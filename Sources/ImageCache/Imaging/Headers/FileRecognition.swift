@@ -232,9 +232,9 @@ private enum UnsupportedFormat {
     ("WebP without the package trait WebP", ascii("RIFF") + any(4) + ascii("WEBP")),
     ("ICNS", ascii("icns")),
     ("JPEG XR", ascii("II") + [0xBC, 0x01]),
-    ("PDF", ascii("%PDF-")), ("PostScript", ascii("%!PS")),
+    ("PostScript", ascii("%!PS")),
     ("MNG", [0x8A] + ascii("MNG")), ("JNG", [0x8B] + ascii("JNG")),
-    ("OpenEXR", [0x76, 0x2F, 0x31, 0x01]), ("QOI", ascii("qoif")), ("DDS", ascii("DDS ")),
+    ("OpenEXR", [0x76, 0x2F, 0x31, 0x01]), ("DDS", ascii("DDS ")),
     ("FLIF", ascii("FLIF")), ("BPG", ascii("BPG") + [0xFB]), ("Radiance HDR", ascii("#?RADIANCE")),
     ("Sigma raw (X3F)", ascii("FOVb")),
     ("WMF", [0xD7, 0xCD, 0xC6, 0x9A]), ("XCF", ascii("gimp xcf")),
@@ -252,7 +252,9 @@ extension SourceFormat {
   /// nil if more bytes decide.
   package static func isImage(startingWith prefix: [UInt8]) -> Bool? {
     switch try? FileRecognition(prefix.span) {
-    case .decodable, .isolated: true
+    case .decodable: true
+    // A directory has documents that nobody wants thumbnails of without the program.
+    case .isolated(let format): format.program == .images || format.program.isInstalled
     case .undecided: nil
     case nil: false
     }

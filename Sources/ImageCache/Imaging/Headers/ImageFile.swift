@@ -22,9 +22,12 @@ struct ImageFile: Sendable {
   }
 
   /// Reads the header of a whole file, and the metadata after its image data. Blocks if another process has to do it.
-  init(_ bytes: Span<UInt8>, limits: DecodingLimits, decoders: DecoderPool) throws(ImageError) {
+  /// `page` is that of a document, from 1.
+  init(
+    _ bytes: Span<UInt8>, page: Int = 1, limits: DecodingLimits, decoders: DecoderPools
+  ) throws(ImageError) {
     if case .isolated(let format) = try FileRecognition(bytes) {
-      (start, decoder) = (0, try IsolatedDecoder(bytes, format, limits: limits, pool: decoders))
+      (start, decoder) = (0, try IsolatedDecoder(bytes, format, page: page, limits: limits, pool: decoders[format]))
       return
     }
     guard var file = try ImageFile(prefix: bytes, isWhole: true, limits: limits) else {

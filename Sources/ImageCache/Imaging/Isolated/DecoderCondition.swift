@@ -28,7 +28,16 @@ public struct DecoderCondition: Hashable, Sendable {
 
   /// Starts the program once and ends it, which takes about 40 ms.
   public init(measuring isolation: DecoderIsolation = DecoderIsolation()) {
-    guard let decoder = DecoderProgram.decoder(isolation) else { return }
+    self.init(measuring: .images, isolation)
+  }
+
+  /// The condition of `thumbs-decode-pdf`. Starts it once and ends it.
+  public static func documents(_ isolation: DecoderIsolation = DecoderIsolation()) -> DecoderCondition {
+    DecoderCondition(measuring: .documents, isolation)
+  }
+
+  private init(measuring kind: DecoderKind, _ isolation: DecoderIsolation) {
+    guard let decoder = DecoderProgram.decoder(kind, isolation) else { return }
     program = decoder.path
     do throws(DecoderFailure) {
       let process = try DecoderProcess(decoder, isolation)
@@ -36,7 +45,7 @@ public struct DecoderCondition: Hashable, Sendable {
       let hello = process.hello
       (formats, libraries, protections) = (hello.sourceFormats, hello.libraryNames, hello.protectionNames)
       outputs = hello.encodes(.avif) ? [.avif] : []
-      let lacking = IsolatedFormat.all.filter { !hello.has($0) }
+      let lacking = IsolatedFormat.all.filter { $0.program == kind && !hello.has($0) }
       missing = lacking.map(\.format)
       missingPackages = lacking.compactMap(\.package) + (hello.hasFilter == 1 ? [] : ["libseccomp-dev"])
       isProtected = hello.isProtected == 1
@@ -68,9 +77,16 @@ struct DecoderProgram: Hashable, Sendable {
   let name: String
 
   /// Returns `thumbs-decode`; nil if it is not installed.
-  static func decoder(_ settings: DecoderIsolation) -> DecoderProgram? {
-    let path = settings.program ?? installed
-    return path.flatMap { $0.isEmpty ? nil : DecoderProgram(path: $0, name: "thumbs-decode") }
+  static func decoder(_ settings: DecoderIsolation) -> DecoderProgram? { decoder(.images, settings) }
+
+  /// Returns the program for some formats; nil if it is not installed.
+  static func decoder(_ kind: DecoderKind, _ settings: DecoderIsolation) -> DecoderProgram? {
+    let path =
+      switch kind {
+      case .images: settings.program ?? installed
+      case .documents: settings.documentProgram ?? installedForDocuments
+      }
+    return path.flatMap { $0.isEmpty ? nil : DecoderProgram(path: $0, name: kind.name) }
   }
 
   /// Returns `thumbs`, which renders; nil if it is not installed.
@@ -78,13 +94,18 @@ struct DecoderProgram: Hashable, Sendable {
     (settings.renderer ?? installedRenderer).map { DecoderProgram(path: $0, name: "thumbs-render") }
   }
 
-  /// The path of the installed `thumbs-decode`; nil if it is not installed. Looked for once.
+  /// The paths of the installed `thumbs-decode` and `thumbs-decode-pdf`; nil if it is not installed. Looked for once.
   ///
   /// In the folder of the running program, as in a build folder; in `libexec` next to that folder, as installed; and
   /// where packages install it, for a program that is elsewhere.
-  static let installed = first(
-    running.map { ["\($0.folder)/thumbs-decode", "\($0.folder)/../libexec/thumbs/thumbs-decode"] },
-    "/usr/libexec/thumbs/thumbs-decode", "/usr/local/libexec/thumbs/thumbs-decode")
+  static let installed = path(of: .images)
+  static let installedForDocuments = path(of: .documents)
+
+  private static func path(of kind: DecoderKind) -> String? {
+    first(
+      running.map { ["\($0.folder)/\(kind.name)", "\($0.folder)/../libexec/thumbs/\(kind.name)"] },
+      "/usr/libexec/thumbs/\(kind.name)", "/usr/local/libexec/thumbs/\(kind.name)")
+  }
 
   private static let installedRenderer = first(
     running.map { $0.name == "thumbs" ? ["/proc/self/exe"] : ["\($0.folder)/thumbs"] }, "/usr/bin/thumbs",
@@ -101,6 +122,38 @@ struct DecoderProgram: Hashable, Sendable {
     guard count > 0, count < path.count else { return nil }
     let text = String(decoding: path.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     return text.lastIndex(of: "/").map { (String(text[..<$0]), String(text[text.index(after: $0)...])) }
+  }
+}
+
+/// The kind of a program that decodes formats which are not trusted.
+package enum DecoderKind: Sendable {
+  /// Decodes images: `thumbs-decode`.
+  case images
+  /// Draws pages of PDF documents: `thumbs-decode-pdf`.
+  case documents
+
+  /// True if the program is installed.
+  var isInstalled: Bool {
+    switch self {
+    case .images: DecoderProgram.installed != nil
+    case .documents: DecoderProgram.installedForDocuments != nil
+    }
+  }
+
+  /// The name of the program.
+  package var name: String {
+    switch self {
+    case .images: "thumbs-decode"
+    case .documents: "thumbs-decode-pdf"
+    }
+  }
+
+  /// The Debian package that has it.
+  package var package: String {
+    switch self {
+    case .images: "thumbs-decoders"
+    case .documents: "thumbs-decode-pdf"
+    }
   }
 }
 

@@ -2,7 +2,7 @@ internal import Foundation
 import Glibc
 
 /// The settings for `thumbs-decode`, the program that decodes formats which are not trusted: AVIF, HEIC, JPEG 2000,
-/// JPEG XL, PSD, SVG, TIFF and camera raw files.
+/// JPEG XL, PSD, SVG, TIFF and camera raw files; and for `thumbs-decode-pdf`, the one for PDF.
 ///
 /// Each thread that renders has its own process of the program, which it starts on demand and keeps for the next image,
 /// with up to 64 MiB of memory. The memory of the machine limits their number. A process can open no file except fonts,
@@ -26,6 +26,9 @@ public struct DecoderIsolation: Hashable, Sendable {
   /// with an empty path, the formats are not supported. The product `thumbs-decode` of this package puts it into the
   /// folder of a program that depends on it.
   public var program: String?
+  /// The path of `thumbs-decode-pdf`, the program for PDF, in the same way. Default nil: the first one in the same
+  /// folders.
+  public var documentProgram: String?
   /// The path of `thumbs`, for ``Scope/all``. Default nil: the running program, if it is `thumbs`, or else `thumbs` in
   /// the folder of the running program, in `/usr/bin` or in `/usr/local/bin`.
   public var renderer: String?

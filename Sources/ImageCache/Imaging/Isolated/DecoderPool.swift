@@ -72,6 +72,20 @@ final class DecoderPool: Sendable {
   }
 }
 
+/// The processes that decode images, by their program.
+struct DecoderPools: Sendable {
+  /// Those of `thumbs-decode`, and of `thumbs-decode-pdf`.
+  let images, documents: DecoderPool
+
+  /// The processes that decode a format.
+  subscript(format: IsolatedFormat) -> DecoderPool {
+    switch format.program {
+    case .images: images
+    case .documents: documents
+    }
+  }
+}
+
 /// The places of all processes that may be alive at once, whatever their program, and the processes that are idle.
 ///
 /// The memory that a process may take is reserved as long as it is alive: an image that has taken it over can keep that
@@ -212,15 +226,15 @@ extension ImageError {
   init(_ failure: DecoderFailure, for format: IsolatedFormat) {
     switch failure {
     case .missing:
-      self = .unsupported(format, "the program thumbs-decode; install the package thumbs-decoders")
-    case .unprotected, .start: self = .unsupported(format, "the program thumbs-decode, but \(failure.reason)")
-    case .timeout, .memory, .misbehavior, .refusal: self.init(failure, of: "thumbs-decode")
+      self = .unsupported(format, "the program \(format.program.name); install the package \(format.program.package)")
+    case .unprotected, .start: self = .unsupported(format, "the program \(format.program.name), but \(failure.reason)")
+    case .timeout, .memory, .misbehavior, .refusal: self.init(failure, of: format.program.name)
     }
   }
 
   /// The failure of an image in `format` whose decoder was built without its library.
   init(without format: IsolatedFormat) {
-    self = .unsupported(format, "\(format.library), which was missing when thumbs-decode was built")
+    self = .unsupported(format, "\(format.library), which was missing when \(format.program.name) was built")
   }
 
   private static func unsupported(_ format: IsolatedFormat, _ need: String) -> ImageError {

@@ -1,21 +1,18 @@
 import CDecodeChannel
 import CImage
-import Synchronization
 
 /// Decodes a file of a format that is not trusted, in a process of `thumbs-decode`.
 struct IsolatedDecoder: ImageDecoder {
-  private let image: IsolatedImage
-  private let format: IsolatedFormat
+  let image: IsolatedImage
   private(set) var header: ImageHeader
   /// The number of times that the process halves the size of the image while it decodes it.
   private var halvings = 0
 
   /// Opens a whole file. Blocks until the process has read the header.
   init(
-    _ file: Span<UInt8>, _ format: IsolatedFormat, limits: DecodingLimits, pool: DecoderPool
+    _ file: Span<UInt8>, _ format: IsolatedFormat, page: Int, limits: DecodingLimits, pool: DecoderPool
   ) throws(ImageError) {
-    image = try IsolatedImage(file, format, limits: limits, pool: pool)
-    self.format = format
+    image = try IsolatedImage(file, format, page: page, limits: limits, pool: pool)
     let declared = image.header
     header = ImageHeader(
       format: format.format, storedSize: declared.size, layout: declared.layout, orientation: declared.orientation,
@@ -49,11 +46,21 @@ struct IsolatedDecoder: ImageDecoder {
   func decode(
     _ file: Span<UInt8>, colors: ColorTransformCache, into sink: some RowSink, warnings: inout [String]
   ) throws(ImageError) {
+    try decode(IsolatedFrame(), of: image, colors, into: sink, warnings: &warnings)
+  }
+
+  /// Decodes a frame of the image, which has the same header.
+  func decode(
+    _ frame: IsolatedFrame, of image: IsolatedImage, _ colors: ColorTransformCache, into sink: some RowSink,
+    warnings: inout [String]
+  ) throws(ImageError) {
     var oddities: [String] = []
     defer { warnings += oddities }
     let plane = PlaneShape(size: decodedSize, area: decodedArea)
     var lines: [String] = []
-    try image.decode(at: decodedSize, halvings: halvings, warnings: &lines) { profile, rows throws(ImageError) in
+    try image.decode(
+      frame, at: decodedSize, halvings: halvings, warnings: &lines
+    ) { profile, rows throws(ImageError) in
       let transform = try transform(profile, colors, warnings: &oddities)
       try sink.begin(DecodedShape(layout: header.layout, planes: [plane], colors: transform))
       try rows.copy(into: sink)
@@ -80,7 +87,7 @@ struct IsolatedDecoder: ImageDecoder {
   }
 }
 
-/// A format that only `thumbs-decode` can decode.
+/// A format that only `thumbs-decode` or `thumbs-decode-pdf` can decode.
 struct IsolatedFormat: Sendable {
   let format: SourceFormat
   /// The number in messages.
@@ -92,6 +99,8 @@ struct IsolatedFormat: Sendable {
   /// The package of Debian and Ubuntu with which the library is built in; nil if there is no library.
   let package: String?
   let signatures: [FileSignature]
+  /// The program that decodes the format.
+  var program = DecoderKind.images
 
   /// All of them. None is in the `Accept` field; see ``SourceFormat/accept``.
   static let all = [
@@ -115,8 +124,12 @@ struct IsolatedFormat: Sendable {
     IsolatedFormat(
       format: .psd, id: DecodeFormatPSD, name: "PSD", library: "its own decoder", package: nil,
       signatures: [1, 2].map { FileSignature(FileSignature.ascii("8BPS") + [0, $0]) }),
-    .svg,
+    .svg, .pdf,
   ]
+
+  static let pdf = IsolatedFormat(
+    format: .pdf, id: DecodeFormatPDF, name: "PDF", library: "poppler", package: "libpoppler-glib-dev",
+    signatures: [FileSignature(FileSignature.ascii("%PDF-"))], program: .documents)
 
   // Recognized by their brands.
   static let avif = IsolatedFormat(
@@ -151,6 +164,8 @@ struct IsolatedFormat: Sendable {
 }
 
 extension SourceFormat {
+  /// PDF (ISO 32000), of which `thumbs-decode-pdf` draws a page at the size of the thumbnails.
+  public static let pdf = SourceFormat(rawValue: "pdf", mediaType: "application/pdf")
   /// HEIF with HEVC, decoded by `thumbs-decode`.
   public static let heic = SourceFormat(rawValue: "heic", mediaType: "image/heic")
   /// JPEG 2000 (ISO/IEC 15444-1), as a file or a codestream, decoded by `thumbs-decode`.
@@ -165,191 +180,6 @@ extension SourceFormat {
   public static let svg = SourceFormat(rawValue: "svg", mediaType: "image/svg+xml")
   /// TIFF 6.0 and BigTIFF, decoded by `thumbs-decode`.
   public static let tiff = SourceFormat(rawValue: "tiff", mediaType: "image/tiff")
-}
-
-/// An image that is open in a process of `thumbs-decode`.
-///
-/// The process goes back to its pool after the pixels were used, not before: they are in memory that the next image
-/// overwrites. It ends if it fails, or if the image is released before it is decoded.
-private final class IsolatedImage: Sendable {
-  /// The checked header.
-  let header: IsolatedHeader
-  private let format: IsolatedFormat
-  private let pool: DecoderPool
-  /// The time that is left for decoding.
-  private let rest: Duration
-  /// Nil once the image is decoded.
-  private let process: Mutex<DecoderProcess?>
-
-  /// Opens the image in `file`.
-  init(
-    _ file: Span<UInt8>, _ format: IsolatedFormat, limits: DecodingLimits, pool: DecoderPool
-  ) throws(ImageError) {
-    (self.pool, self.format) = (pool, format)
-    var process = try Self.take(from: pool, for: format)
-    let memory = try Self.memory(of: &process, pool) { memory throws(ImageError) in try memory.holding(file) }
-    var request = DecodeRequest(step: DecodeStepOpen)
-    request.format = format.id.rawValue
-    request.byteCount = UInt64(file.count)
-    request.maxPixels = UInt64(limits.maxPixels)
-    request.longestSide = UInt32(DecodingLimits.longestSide)
-    // The clock stops between the two steps, while this thread waits until there is memory for the pixels.
-    let begin = ContinuousClock.now
-    let deadline = begin + pool.timeout
-    header = try Self.using(&process, pool, format) { process throws(DecoderFailure) in
-      let reply = try process.exchange(request, memory.descriptor, until: deadline)
-      if let error = try reply.error() { return .failure(error) }
-      return .success(try IsolatedHeader(reply))
-    }
-    rest = begin.duration(to: deadline) - begin.duration(to: .now)
-    self.process = Mutex(process)
-    // From here on, the process is released with this object.
-    try limits.check(header.size)
-  }
-
-  deinit { process.withLock { $0.take() }.map(pool.end) }
-
-  /// Decodes the image at `size`, which is that of a vector image or the stored one after so many halvings. Passes the
-  /// pixels to `body`: the profile, and as many rows as the decoder could decode. Throws the failure of the decoder
-  /// after that.
-  func decode(
-    at size: PixelSize, halvings: Int, warnings: inout [String],
-    _ body: (_ profile: [UInt8], _ rows: IsolatedRows) throws(ImageError) -> Void
-  ) throws(ImageError) {
-    // Aligned for the processor.
-    let offset = (header.profileCount + 63) & ~63
-    let rowBytes = size.width * header.layout.channels
-    guard var process = process.withLock({ $0.take() }) else {
-      throw ImageError(.decodeError, "The image was decoded before.")
-    }
-    let count = offset + rowBytes * size.height
-    let memory = try Self.memory(of: &process, pool) { memory throws(ImageError) in try memory.zeros(count) }
-    let deadline = ContinuousClock.now + rest
-    var request = DecodeRequest(step: DecodeStepDecode)
-    (request.width, request.height) = (UInt32(size.width), UInt32(size.height))
-    request.halvings = UInt32(halvings)
-    request.pixelOffset = UInt64(offset)
-    let (reply, error) = try Self.using(&process, pool, format) { process throws(DecoderFailure) in
-      let reply = try process.exchange(request, memory.descriptor, until: deadline)
-      let error = try reply.error()
-      guard reply.rowCount <= size.height, error != nil || reply.rowCount == size.height else {
-        throw .misbehavior("it sent another number of rows")
-      }
-      return .success((reply, error))
-    }
-    defer { if error == nil { pool.giveBack(process) } else { pool.end(process) } }
-    warnings += reply.text.warningLines
-    if reply.rowCount > 0 {
-      let rows = IsolatedRows(
-        memory: memory, offset: offset, width: size.width, channels: header.layout.channels, count: Int(reply.rowCount))
-      try body(memory.copied(0..<header.profileCount), rows)
-    }
-    if let error { throw error }
-  }
-
-  /// Takes a process that can decode `format`.
-  private static func take(from pool: DecoderPool, for format: IsolatedFormat) throws(ImageError) -> DecoderProcess {
-    do throws(DecoderFailure) {
-      let process = try pool.take()
-      if process.hello.has(format) { return process }
-      pool.giveBack(process)
-    } catch {
-      throw ImageError(error, for: format)
-    }
-    throw ImageError(without: format)
-  }
-
-  /// Returns memory of a process, which ends if there is not enough.
-  private static func memory(
-    of process: inout DecoderProcess, _ pool: DecoderPool,
-    _ body: (inout DecoderMemory) throws(ImageError) -> SharedMemory
-  ) throws(ImageError) -> SharedMemory {
-    do throws(ImageError) {
-      return try body(&process.memory)
-    } catch {
-      pool.end(process)
-      throw error
-    }
-  }
-
-  /// Exchanges messages with a process. It ends if it fails or refuses the image, which may have damaged it.
-  private static func using<Value>(
-    _ process: inout DecoderProcess, _ pool: DecoderPool, _ format: IsolatedFormat,
-    _ body: (inout DecoderProcess) throws(DecoderFailure) -> Result<Value, ImageError>
-  ) throws(ImageError) -> Value {
-    let result: Result<Value, ImageError>
-    do throws(DecoderFailure) {
-      result = try body(&process)
-    } catch {
-      pool.end(process)
-      throw ImageError(error, for: format)
-    }
-    if case .failure = result { pool.end(process) }
-    return try result.get()
-  }
-}
-
-/// The decoded rows in the memory of a process, which may change them at any time.
-private struct IsolatedRows {
-  fileprivate let memory: SharedMemory
-  fileprivate let offset: Int
-  fileprivate let width: Int
-  fileprivate let channels: Int
-  fileprivate let count: Int
-
-  /// The size of the copies in bytes: they stay in the caches of the processor.
-  private static let bandBytes = 256 << 10
-
-  /// Passes copies of the rows to `sink`, a band at a time. Each sample is read once, so all thumbnails are made from
-  /// the same pixels.
-  func copy(into sink: some RowSink) throws(ImageError) {
-    let stride = width * channels
-    let height = min(max(1, Self.bandBytes / stride), count)
-    let band = try CImageCall.allocate(height * stride)
-    defer { CImageCall.free(band) }
-    for first in Swift.stride(from: 0, to: count, by: height) {
-      let rows = min(height, count - first)
-      let start = offset + first * stride
-      memory.copy(start..<start + rows * stride, to: band)
-      try sink.take([
-        CImageBitmap(
-          pixels: band, width: Int32(width), height: Int32(rows), channels: Int32(channels), stride: stride)
-      ])
-    }
-  }
-}
-
-/// The header that a process of `thumbs-decode` declares, after validation.
-struct IsolatedHeader: Sendable {
-  let size: PixelSize
-  let layout: PixelLayout
-  let orientation: Orientation
-  /// The bytes of the ICC profile; 0 without a profile.
-  let profileCount: Int
-  /// The colors of an image without a profile; nil if it declares none.
-  let encoding: ColorEncoding?
-  /// True if the image can be drawn at any size.
-  let isVector: Bool
-  /// The number of times that the decoder can halve the size, at most 32.
-  let halvings: Int
-  /// Harmless oddities.
-  let warnings: [String]
-
-  /// Throws for numbers that no decoder sends. The size is checked by ``DecodingLimits``.
-  init(_ reply: DecodeReply) throws(DecoderFailure) {
-    let header = reply.header
-    size = PixelSize(width: Int(header.width), height: Int(header.height))
-    guard let layout = Self.layouts[header.channels], let orientation = Orientation(rawValue: Int(header.orientation)),
-      header.profileCount <= DecodingLimits.maxProfileBytes, header.isVector <= 1, header.halvings <= 32
-    else { throw .misbehavior("it sent numbers that make no sense") }
-    (self.layout, self.orientation) = (layout, orientation)
-    profileCount = Int(header.profileCount)
-    encoding = ColorEncoding(primaries: header.primaries, transfer: header.transfer)
-    (isVector, halvings) = (header.isVector == 1, Int(header.halvings))
-    warnings = reply.text.warningLines
-  }
-
-  private static let layouts: [UInt32: PixelLayout] = [1: .gray, 2: .grayAlpha, 3: .rgb, 4: .rgba]
 }
 
 /// The size at which an image is drawn that can have any.
@@ -387,44 +217,4 @@ private struct VectorSize {
   }
 
   private static func pixels(_ length: Double) -> Int { max(1, Int(length.rounded())) }
-}
-
-extension DecodeRequest {
-  /// Creates a request without fields.
-  init(step: DecodeStep) {
-    self.init()
-    self.step = step.rawValue
-  }
-}
-
-extension DecodeReply {
-  /// The error that the reply reports; nil for success. Throws for a status that does not exist.
-  func error() throws(DecoderFailure) -> ImageError? {
-    guard status != DecodeStatusOK.rawValue else { return nil }
-    guard let code = Self.codes[status] else { throw .misbehavior("it sent a status that does not exist") }
-    var error = ImageError(code, reason: text.errorLine)
-    // The limit of the process, so that another attempt would reach it, too.
-    if status == DecodeStatusOutOfMemory.rawValue { error.origin = .machine }
-    return error
-  }
-
-  private static let codes: [UInt32: ImageError.Code] = [
-    DecodeStatusTruncated.rawValue: .truncated, DecodeStatusCorrupt.rawValue: .decodeError,
-    DecodeStatusUnsupported.rawValue: .unsupportedFormat, DecodeStatusTooManyPixels.rawValue: .tooManyPixels,
-    DecodeStatusLimit.rawValue: .decodeLimit, DecodeStatusOutOfMemory.rawValue: .decodeLimit,
-    DecodeStatusNotAnImage.rawValue: .notAnImage,
-  ]
-}
-
-extension DecodeText {
-  /// The error, without control characters: it comes from a library that has read hostile bytes.
-  var errorLine: String { Self.clean(String.text(inArray: error)) }
-
-  /// The warnings, each a line, without control characters.
-  var warningLines: [String] { String.text(inArray: warnings).split(separator: "\n").map { Self.clean(String($0)) } }
-
-  /// Replaces control characters, which could change what a terminal shows, by spaces.
-  static func clean(_ text: String) -> String {
-    String(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) })
-  }
 }

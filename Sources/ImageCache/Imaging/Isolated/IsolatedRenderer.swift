@@ -96,7 +96,11 @@ package struct RenderOrder: Sendable {
     specs.map { spec in
       var spec = spec
       // A placeholder accepts planes, as an original does, which must not change the other thumbnails.
-      if spec.format == .original { spec.format = .placeholder } else if isEncodedHere(spec) { spec.format = .rgba }
+      if spec.format == .original {
+        spec.format = .placeholder
+      } else if isEncodedHere(spec) {
+        (spec.format, spec.frames) = (.rgba, .first)
+      }
       return spec
     }
   }
@@ -261,6 +265,7 @@ extension RenderPlan {
   /// process has got, for pixels in place of AVIF.
   fileprivate func expects(_ format: OutputFormat, _ size: PixelSize, _ spec: ThumbnailSpec, at index: Int) -> Bool {
     guard let step = allSteps.first(where: { $0.index == index }), step.mayHave(size) else { return false }
+    if frameCount > 1, spec.frames == .all, format == spec.animationFormat { return true }
     guard spec.format == .auto, let encoder = step.encoder as? any ImageEncoder else { return format.suits(spec) }
     return format == type(of: encoder).format
   }
@@ -268,8 +273,13 @@ extension RenderPlan {
 
 extension RenderPlan {
   /// The bytes that are enough for the files of all thumbnails and a text about them: no format takes more than 8 bytes
-  /// per pixel, besides its headers.
-  var outputBytes: Int { allSteps.reduce(64 << 10) { $0 + (4 << 10) + 8 * $1.largestSize.area } }
+  /// per pixel, besides its headers. An animation may have 256 MiB, of which only those that are written take memory.
+  var outputBytes: Int {
+    allSteps.reduce(64 << 10) { sum, step in
+      let (bytes, frames) = (8 * step.largestSize.area, step.spec.frames == .all ? frameCount : 1)
+      return sum + (4 << 10) * frames + max(bytes, min(bytes * frames, 256 << 20))
+    }
+  }
 }
 
 extension RenderPlan.Step {

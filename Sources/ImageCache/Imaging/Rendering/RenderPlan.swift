@@ -11,9 +11,13 @@ struct RenderPlan {
     let mixing: Mixing
     let encoder: any ThumbnailEncoder
     let colors: ThumbnailSpec.Colors
+    /// The part that all frames of an animation show; nil for a still image.
+    var crop: FrameCrop?
     var smaller: [Step] = []
   }
 
+  /// The most frames of a thumbnail that shows all; 1 for a still image.
+  var frameCount = 1
   /// The needs of all thumbnails, from which the decoder chooses how to decode the image.
   let demand: DecodingDemand
   /// The thumbnails made from the decoded image, the largest first.
@@ -21,19 +25,22 @@ struct RenderPlan {
 
   /// Plans the thumbnails of the image whose header `decoder` has read. For a crop of scaled pixels, at most
   /// `maxContent` of them are made. `encoders` are the processes that encode AVIF. `process` changes the pixels.
-  /// `parts` are those that are left without a border, by its tolerance.
+  /// `parts` are those that are left without a border, by its tolerance. `frameEncoders`, one for each spec, get the
+  /// frames of an animation.
   init(
     _ decoder: some ImageDecoder, specs: [ThumbnailSpec], maxContent: Int = .max, encoders: DecoderPool,
-    process: PixelProcess? = nil, parts: [Int: TrimmedPart] = [:]
+    process: PixelProcess? = nil, parts: [Int: TrimmedPart] = [:], frameEncoders: [any ThumbnailEncoder]? = nil
   ) {
     let steps = specs.enumerated().map { index, spec in
       let geometry = FittedGeometry(
         source: decoder.header.source.size, part: spec.trim.flatMap { parts[$0] }, spec: spec, maxContent: maxContent)
-      let usual = spec.encoder(for: decoder, encoders)
+      let usual = frameEncoders?[index] ?? spec.encoder(for: decoder, encoders)
       let process = spec.format.showsSource ? nil : process
       let encoder = process.map { ProcessingEncoder(process: $0, spec: spec, usual: usual) } ?? usual
       let colors = process == nil ? spec.fileColors : .sRGB
-      return Step(index: index, spec: spec, geometry: geometry, encoder: encoder, colors: colors)
+      var step = Step(index: index, spec: spec, geometry: geometry, encoder: encoder, colors: colors)
+      step.crop = frameEncoders.map { _ in FrameCrop() }
+      return step
     }
     demand = DecodingDemand(steps)
     // The largest first, because smaller ones may be made from it.

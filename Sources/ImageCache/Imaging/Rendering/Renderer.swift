@@ -26,6 +26,10 @@ public struct Renderer: Sendable {
   /// The maximum ratio of the longer side of a source to the shorter one, at least 1. Default nil: any.
   public var maxAspectRatio: Double?
 
+  /// The page of a PDF document or of a TIFF file, from 1. A document with fewer pages fails with `no_page`; files of
+  /// other formats have one page, which is decoded whatever this is. Default 1.
+  public var page = 1
+
   /// The maximum number of pixels of a thumbnail that can be larger than its source: padded or enlarged. Also of the
   /// scaled image from which a crop is chosen by ``Gravity/smart``. Default 67,108,864, which is 8192 by 8192.
   public var maxOutputPixels = 1 << 26
@@ -35,6 +39,9 @@ public struct Renderer: Sendable {
 
   /// Changes the pixels of each thumbnail before it is encoded. Default nil: none.
   public var process: PixelProcess?
+
+  /// The limits on animated thumbnails.
+  var animationLimits = AnimationLimits()
 
   /// Shared by all copies of this renderer.
   let memory: MemoryGate
@@ -103,7 +110,12 @@ extension Renderer {
   public func render(_ bytes: some Sequence<UInt8>, specs: [ThumbnailSpec]) throws(ImageError) -> Rendering {
     try check(specs)
     let file = Array(bytes)
-    var rendering = try render(file: file, specs)
+    var rendering: Rendering
+    if let moving = try renderFrames(file, specs) {
+      rendering = moving
+    } else {
+      rendering = try render(file: file, specs)
+    }
     for (index, spec) in specs.enumerated() where spec.format == .original {
       rendering.thumbnails[index] = Thumbnail(
         spec: spec, size: rendering.source.size, format: .original, bytes: file)
@@ -113,16 +125,17 @@ extension Renderer {
 
   private func render(file bytes: [UInt8], _ specs: [ThumbnailSpec]) throws(ImageError) -> Rendering {
     let parts = try partsWithoutBorder(bytes, specs)
-    var file = try ImageFile(bytes.span, limits: limits, decoders: caches.decoders)
+    var file = try ImageFile(bytes.span, page: page, limits: limits, decoders: caches.decoders)
     let source = file.decoder.header.source
     try source.size.check(minPixels: minPixels, maxAspectRatio: maxAspectRatio)
     file.decoder.fill(specs, within: parts, maxPixels: maxOutputPixels)
-    let plan = RenderPlan(
+    var plan = RenderPlan(
       file.decoder, specs: specs, maxContent: maxOutputPixels, encoders: caches.encoders, process: process,
       parts: parts)
     file.decoder.adapt(to: plan.demand)
     let cost = file.decoder.peakBytes + plan.peakBytes(file.decoder)
     if let renderers = caches.renderers, !(file.decoder is IsolatedDecoder) {
+      plan.frameCount = try frameCount(bytes, specs)
       return try IsolatedRenderer(renderers).render(
         bytes, RenderOrder(specs, self), source: source, plan, memory: memory, cost: cost)
     }
@@ -139,6 +152,45 @@ extension Renderer {
       isDamaged: !isWhole)
   }
 
+  /// Renders the thumbnails of an animation; nil unless a spec shows more than one frame, or if another process renders
+  /// the file, which does the same.
+  private func renderFrames(_ bytes: [UInt8], _ specs: [ThumbnailSpec]) throws(ImageError) -> Rendering? {
+    guard let opened = try AnimationRenderer.opened(bytes, specs, self),
+      caches.renderers == nil || opened.file.decoder is IsolatedDecoder
+    else { return nil }
+    let animation = AnimationRenderer(bytes, opened, self, parts: try partsWithoutBorder(bytes, specs))
+    // Also finds what is wrong with the file. Damage can be tolerated only if there is a thumbnail with rows.
+    let still = specs.filter { $0.frames == .first }
+    var rendering = try render(file: bytes, still.isEmpty ? [ThumbnailSpec(width: 1)] : still)
+    let outcome = try animation.render(specs.filter { $0.frames == .all })
+    // Without a whole frame, the first one is rendered as far as its data goes, if that is tolerated.
+    if outcome.thumbnails.isEmpty { return nil }
+    var stills = rendering.thumbnails.prefix(still.count)
+    rendering.thumbnails = specs.compactMap { outcome.thumbnails[$0] ?? stills.popFirst() }
+    try add(outcome, to: &rendering)
+    return rendering
+  }
+
+  /// Adds the warnings about an animation to those about its first frame, and judges its damage.
+  private func add(_ outcome: AnimationRenderer.Outcome, to rendering: inout Rendering) throws(ImageError) {
+    rendering.warnings += outcome.warnings.filter { !rendering.warnings.contains($0) }
+    if let fault = outcome.fault {
+      // Without the other frames, a file whose transfer ended early would be taken for a whole one.
+      guard fault.code != .truncated || failLevel.tolerates(.truncated) else { throw fault }
+      rendering.isDamaged = rendering.isDamaged || fault.code == .truncated
+      let warning = "the animation ends before a frame that is damaged: \(fault.message)"
+      if !rendering.isDamaged { rendering.warnings.append(warning) }
+    }
+    if failLevel == .warning, let warning = rendering.warnings.first { throw ImageError(.decodeError, warning) }
+    rendering.warnings += outcome.omissions
+  }
+
+  /// Returns the most frames of a thumbnail; 1 unless a spec shows all frames of an animation.
+  private func frameCount(_ bytes: [UInt8], _ specs: [ThumbnailSpec]) throws(ImageError) -> Int {
+    let animation = try AnimationRenderer.opened(bytes, specs, self)?.animation
+    return min(animation?.frames.count ?? 1, animationLimits.frames)
+  }
+
   /// Decodes a file to find the parts that are left without a border, by its tolerance; none if no spec has one, or if
   /// another process renders the file and finds them.
   ///
@@ -149,7 +201,7 @@ extension Renderer {
   ) throws(ImageError) -> [Int: TrimmedPart] {
     guard specs.contains(where: { $0.trim != nil }) else { return [:] }
     if caches.renderers != nil, case .decodable = try FileRecognition(bytes.span) { return [:] }
-    var file = try ImageFile(bytes.span, limits: limits, decoders: caches.decoders)
+    var file = try ImageFile(bytes.span, page: page, limits: limits, decoders: caches.decoders)
     file.decoder.fill(specs, within: [:], maxPixels: maxOutputPixels)
     let cost = file.decoder.peakBytes
     memory.enter(cost)
@@ -238,7 +290,7 @@ extension Renderer {
   /// - Throws: `notAnImage`, `unsupportedFormat`, `tooManyPixels`, `tooFewPixels`, `tooLong`, `decodeError` or
   ///   `decodeLimit`, as soon as ``render(_:specs:)`` is certain to fail.
   public func judge(prefix: Span<UInt8>) throws(ImageError) -> SourceImage? {
-    if case .isolated(let format) = try FileRecognition(prefix) { try caches.decoders.check(for: format) }
+    if case .isolated(let format) = try FileRecognition(prefix) { try caches.decoders[format].check(for: format) }
     let source = try ImageFile(prefix: prefix, limits: limits)?.decoder.header.source
     try source?.size.check(minPixels: minPixels, maxAspectRatio: maxAspectRatio)
     return source
@@ -270,7 +322,7 @@ struct RenderingCaches: Sendable {
   let transforms: ColorTransformCache
   /// The places that decoders and renderers share.
   let places: DecoderPlaces
-  let decoders: DecoderPool
+  let decoders: DecoderPools
   /// The processes that encode AVIF. They decode no image, so none can have taken them over; their memory is a part of
   /// the cost of an image.
   let encoders: DecoderPool
@@ -280,7 +332,10 @@ struct RenderingCaches: Sendable {
   init(inks: InkProfile? = nil, isolation: DecoderIsolation = DecoderIsolation()) {
     transforms = ColorTransformCache(inks: inks)
     places = DecoderPlaces(limit: isolation.maxProcesses)
-    decoders = DecoderPool(.decoder(isolation), isolation, places: places)
+    let documents = DecoderProgram.decoder(.documents, isolation)
+    decoders = DecoderPools(
+      images: DecoderPool(.decoder(isolation), isolation, places: places),
+      documents: DecoderPool(documents, isolation, places: places))
     encoders = DecoderPool(.decoder(isolation), isolation)
     renderers = isolation.scope == .all ? DecoderPool(.renderer(isolation), isolation, places: places) : nil
   }

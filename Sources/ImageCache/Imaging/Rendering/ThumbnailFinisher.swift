@@ -25,7 +25,7 @@ struct ThumbnailFinisher {
     let (transform, colors) = try colors(of: step)
     let content = try finished(scaled.take(), step.mixing, transform).sharpened(by: step.spec.sharpening)
     thumbnails[step.index] = try step.spec.thumbnail(
-      of: step.geometry.cropsContent ? try content.smartlyCropped(to: step.geometry.canvas) : content,
+      of: step.geometry.cropsContent ? try content.smartlyCropped(to: step.geometry.canvas, step.crop) : content,
       geometry: step.geometry, encoder: step.encoder, colors: colors)
   }
 

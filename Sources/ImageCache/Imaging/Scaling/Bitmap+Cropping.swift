@@ -1,17 +1,31 @@
 import CImage
+import Synchronization
 
 extension Bitmap {
-  /// Returns the part of this size, which is shorter on one side, that attracts the most attention.
-  consuming func smartlyCropped(to size: PixelSize) throws(ImageError) -> Bitmap {
+  /// Returns the part of this size, which is shorter on one side, that attracts the most attention; of a frame of an
+  /// animation, the part that attracted it in the first one.
+  consuming func smartlyCropped(to size: PixelSize, _ shared: FrameCrop? = nil) throws(ImageError) -> Bitmap {
+    let place: FrameCrop.Place
+    if let known = shared?.place {
+      place = known
+    } else {
+      place = try smartPlace(of: size)
+      shared?.place = place
+    }
+    return try cropped(to: size, left: place.left, top: place.top)
+  }
+
+  /// Returns the upper left corner of the part of this size that attracts the most attention.
+  private borrowing func smartPlace(of size: PixelSize) throws(ImageError) -> FrameCrop.Place {
     let whole = self.size
     let cells = try CellColors(self)
     let step = layout == .planes && planes[1].size != whole ? 2 : 1
     if size.width < whole.width {
       let profile = SaliencyProfile(cells, along: .across, length: whole.width)
-      return try cropped(to: size, left: profile.start(ofWindow: size.width, in: whole.width, step: step), top: 0)
+      return FrameCrop.Place(left: profile.start(ofWindow: size.width, in: whole.width, step: step), top: 0)
     }
     let profile = SaliencyProfile(cells, along: .down, length: whole.height)
-    return try cropped(to: size, left: 0, top: profile.start(ofWindow: size.height, in: whole.height, step: step))
+    return FrameCrop.Place(left: 0, top: profile.start(ofWindow: size.height, in: whole.height, step: step))
   }
 
   /// Returns a copy of a part. If there are half as many chroma samples as pixels, `left` and `top` must be even.
@@ -28,6 +42,22 @@ extension Bitmap {
       part.copy(from: 0, to: target.view)
     }
     return target
+  }
+}
+
+/// The part that all frames of an animation show, which is chosen from the first one.
+final class FrameCrop: Sendable {
+  /// The upper left corner of a part.
+  struct Place {
+    var left, top: Int
+  }
+
+  private let chosen = Mutex(Place?.none)
+
+  /// The part; nil before the first frame.
+  var place: Place? {
+    get { chosen.withLock { $0 } }
+    set { chosen.withLock { $0 = newValue } }
   }
 }
 

@@ -59,7 +59,7 @@ extension ThumbnailSpec.Format {
 extension OutputFormat {
   /// Returns true if a thumbnail of `spec` may have this format.
   func suits(_ spec: ThumbnailSpec) -> Bool {
-    spec.format.output.map { $0 == self } ?? OutputFormat.inProcess.contains(self)
+    spec.format.output.map { $0 == self } ?? (OutputFormat.inProcess.contains(self) && self != .gif)
   }
 }
 
@@ -87,20 +87,21 @@ extension SourceFormat {
   /// All formats, with those of package traits that are off.
   private static let known = inProcess + [.webp].filter { !inProcess.contains($0) } + isolated
 
-  /// All formats that can be decoded: those of `thumbs-decode` only if that program is installed.
-  public static let all = inProcess + (DecoderProgram.installed == nil ? [] : isolated)
+  /// All formats that can be decoded: those of another program only if that is installed.
+  public static let all = inProcess + IsolatedFormat.all.filter { $0.program.isInstalled }.map(\.format)
 
   /// The formats that are decoded in this process.
   public static let inProcess = CodecTable.decoders.map { $0.format }
   private static let isolated = IsolatedFormat.all.map(\.format)
 
-  /// The value of an `Accept` header field (RFC 9110, section 12.5.1) that lists the formats that are decoded in this
-  /// process, all with the same weight, so that a server sends the smallest file. Many servers read only the first
-  /// types, so the formats with the smallest files come first. Anything else is acceptable as well, because many
-  /// servers label images wrongly.
+  /// The value of an `Accept` header field (RFC 9110, section 12.5.1) that lists the formats of the web that are
+  /// decoded in this process, all with the same weight, so that a server sends the smallest file. Many servers read
+  /// only the first types, so the formats with the smallest files come first. Anything else is acceptable as well,
+  /// because many servers label images wrongly.
   ///
   /// The formats of `thumbs-decode` are not listed: where a server has a choice, a JPEG is decoded much faster.
-  public static let accept = (inProcess.map(\.mediaType) + ["*/*;q=0.1"]).joined(separator: ", ")
+  public static let accept = (CodecTable.webDecoders.map { $0.format.mediaType } + ["*/*;q=0.1"]).joined(
+    separator: ", ")
 }
 
 extension SourceFormat: CustomStringConvertible {

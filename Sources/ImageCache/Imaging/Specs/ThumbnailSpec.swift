@@ -26,7 +26,7 @@ public struct ThumbnailSpec: Hashable, Sendable {
   /// The output format. Default ``Format/auto``.
   public var format: Format
   /// The quality of JPEG, lossy WebP and AVIF, 1 to 100, on the scale of JPEG: files of the other formats look as good
-  /// as a JPEG file of the same quality. Default 82. Ignored for PNG and lossless WebP.
+  /// as a JPEG file of the same quality. Default 82. Ignored for PNG, GIF and lossless WebP.
   public var quality: Int
   /// The color behind transparent and padded areas in JPEG output. Default white.
   public var background: Color
@@ -37,8 +37,8 @@ public struct ThumbnailSpec: Hashable, Sendable {
   /// The scan order of JPEG output. Default ``Scans/baseline``. Ignored for other formats.
   public var scans: Scans
   /// The longest file, in bytes, at least 1. If one of ``quality`` is longer, it has the highest quality that fits; if
-  /// none fits, the thumbnail fails with `output_too_large`. JPEG files have half the resolution of chroma then. PNG
-  /// and lossless WebP have no quality to lower. Ignored for pixels and placeholders. Default nil: no limit.
+  /// none fits, the thumbnail fails with `output_too_large`. JPEG files have half the resolution of chroma then. PNG,
+  /// GIF and lossless WebP have no quality to lower. Ignored for pixels and placeholders. Default nil: no limit.
   public var maxBytes: Int?
 
   /// Removes a uniform border of the image before it is fitted, such as bars above and below, or the white around a
@@ -51,6 +51,8 @@ public struct ThumbnailSpec: Hashable, Sendable {
 
   /// The colors of the file. Default ``Colors/sRGB``.
   public var colors: Colors
+  /// The frames of an animated source that the thumbnail shows. Default ``Frames/first``.
+  public var frames: Frames
 
   /// Creates a spec for a box of `width` by `height` points. `height` defaults to `width`.
   ///
@@ -59,7 +61,7 @@ public struct ThumbnailSpec: Hashable, Sendable {
     width: Int, height: Int? = nil, scale: Int = 1, fit: Fit = .inside, gravity: Gravity = .center,
     enlargement: Enlargement = .never, format: Format = .auto, quality: Int = 82, background: Color = .white,
     filter: Filter = .lanczos3, light: Light = .perceptual, scans: Scans = .baseline, maxBytes: Int? = nil,
-    trim: Int? = nil, sharpening: Int = 0, colors: Colors = .sRGB
+    trim: Int? = nil, sharpening: Int = 0, colors: Colors = .sRGB, frames: Frames = .first
   ) {
     self.box = PixelSize(width: width, height: height ?? width)
     self.scale = scale
@@ -76,12 +78,13 @@ public struct ThumbnailSpec: Hashable, Sendable {
     self.trim = trim
     self.sharpening = sharpening
     self.colors = colors
+    self.frames = frames
   }
 
   /// The colors that the file may have.
   var fileColors: Colors {
     switch format {
-    case .rgba, .placeholder, .perceptualHash, .original: .sRGB
+    case .gif, .rgba, .placeholder, .perceptualHash, .original: .sRGB
     case .avif: colors == .sRGB ? .sRGB : .displayP3
     default: colors
     }
@@ -96,8 +99,8 @@ public struct ThumbnailSpec: Hashable, Sendable {
       == (second.box, second.scale, second.fit, second.effectiveGravity, second.enlargement)
       && (first.format, first.quality, first.background, first.filter, first.light, first.scans)
         == (second.format, second.quality, second.background, second.filter, second.light, second.scans)
-      && (first.maxBytes, first.trim, first.sharpening, first.colors)
-        == (second.maxBytes, second.trim, second.sharpening, second.colors)
+      && (first.maxBytes, first.trim, first.sharpening, first.colors, first.frames)
+        == (second.maxBytes, second.trim, second.sharpening, second.colors, second.frames)
   }
 
   /// Hashes the numbers only. The other properties would be hashed as strings, and specs that differ only in those
@@ -167,6 +170,10 @@ extension ThumbnailSpec {
     /// Always AVIF, encoded by `thumbs-decode`, which must be installed, with speed 8 of libaom. Alpha has no losses;
     /// chroma has half the resolution below a quality of 90, except in drawings.
     case avif
+    /// Always GIF, with at most 256 colors, which dithering mixes; thumbnails with no more have no losses. Pixels are
+    /// opaque if their alpha is at least 128, and transparent otherwise. With ``Frames/all``, animated sources give
+    /// animated files. Always in sRGB.
+    case gif
     /// The smaller file of two: ``webp``, and ``jpeg`` for opaque thumbnails with many colors or ``png`` for all
     /// others. Files of the same size are not WebP. Needs the package trait `WebP`.
     case smallest
@@ -213,6 +220,21 @@ extension ThumbnailSpec {
     /// Those of the ICC profile of the image, which the file has as well. An image with other declared colors, and an
     /// AVIF file, is in Display P3. ``ThumbnailSpec/background`` is not converted.
     case source
+  }
+
+  /// The frames that a thumbnail shows, if its source is animated.
+  public enum Frames: String, CaseIterable, Hashable, Sendable {
+    /// The first frame, as a still image.
+    case first
+    /// All frames of GIF, WebP, PNG and AVIF files, as an animated file with the same durations and repetitions: GIF if
+    /// the ``ThumbnailSpec/format`` is ``Format/gif``, and WebP if it is ``Format/auto``, ``Format/webp`` or
+    /// ``Format/smallest``, which needs the package trait `WebP`. No other format is possible; it applies to sources
+    /// with one frame as usual. Of more than 300 frames, and of more than 100 million pixels, every second one is left
+    /// out, or more; so is what comes after 60 seconds or two billion pixels of the source, with a warning. A frame
+    /// that is corrupt ends the animation, with a warning.
+    ///
+    /// With a ``PixelProcess`` and ``DecoderIsolation/Scope/all``, only the first frame is shown.
+    case all
   }
 
   /// The scan order of a JPEG file.
@@ -290,6 +312,17 @@ extension ThumbnailSpec {
     guard colors == .sRGB || light == .perceptual else {
       throw ImageError(.badSpec, "Linear light needs the colors of sRGB.")
     }
+    guard frames == .first || colors == .sRGB else {
+      throw ImageError(.badSpec, "Animated thumbnails need the colors of sRGB.")
+    }
+    guard frames == .first || [.auto, .webp, .gif, .smallest].contains(format) else {
+      throw ImageError(
+        .badSpec, "Animated thumbnails are WebP or GIF files; the format \(format.rawValue) has one frame.")
+    }
+    if frames == .all, format != .gif, let trait = Format.webp.missingTrait {
+      throw ImageError(
+        .badSpec, "Animated thumbnails need the format gif, or a build with the package trait \(trait).")
+    }
     if let trait = format.missingTrait {
       throw ImageError(.badSpec, "The output format \(format.rawValue) needs a build with the package trait \(trait).")
     }
@@ -332,7 +365,7 @@ extension ThumbnailSpec {
   /// key.
   ///
   /// `1 256x256@1 inside never auto 82 ffffff lanczos3 perceptual baseline`, and then what differs from the default:
-  /// the gravity, if it has an effect, `trim10`, `p3`, `sharpen33` and `max20000` for a limit of bytes.
+  /// the gravity, if it has an effect, `trim10`, `animated`, `p3`, `sharpen33` and `max20000` for a limit of bytes.
   var cacheText: String {
     let numbers = ["\(Renderer.version)", "\(box)@\(scale)"]
     let look = [fit.rawValue, enlargement.rawValue, format.rawValue, "\(quality)", "\(background)"]
@@ -356,7 +389,7 @@ extension ThumbnailSpec {
       width: numbers[0], height: numbers[1], scale: numbers[2], fit: fit, gravity: ending.gravity,
       enlargement: enlargement, format: format, quality: quality, background: background, filter: filter, light: light,
       scans: scans, maxBytes: ending.maxBytes, trim: ending.trim, sharpening: ending.sharpening,
-      colors: ending.colors)
+      colors: ending.colors, frames: ending.frames)
   }
 }
 
@@ -368,7 +401,8 @@ extension ThumbnailSpec {
   /// Two specs are equal if and only if their fingerprints are. Suitable as a cache key: stable across processes,
   /// ASCII, without spaces, shorter than 130 characters.
   /// Example: `v1-256x256@1-inside-never-auto-q82-ffffff-lanczos3-perceptual-baseline`. What differs from the default
-  /// follows: the gravity, if it has an effect, `trim10`, `p3`, `sharpen33` and `max20000` for a limit of bytes.
+  /// follows: the gravity, if it has an effect, `trim10`, `animated`, `p3`, `sharpen33` and `max20000` for a limit of
+  /// bytes.
   public var fingerprint: String {
     // Appended piece by piece, because each row of a run needs it.
     var text = "v\(Renderer.version)-\(box)@\(scale)"
@@ -405,7 +439,7 @@ extension ThumbnailSpec {
       width: numbers[0], height: numbers[1], scale: numbers[2], fit: fit, gravity: ending.gravity,
       enlargement: enlargement, format: format, quality: quality, background: background, filter: filter, light: light,
       scans: scans, maxBytes: ending.maxBytes, trim: ending.trim, sharpening: ending.sharpening,
-      colors: ending.colors)
+      colors: ending.colors, frames: ending.frames)
   }
 
   /// The texts of the properties that differ from their defaults, for the end of a canonical string. Without them, such
@@ -413,6 +447,7 @@ extension ThumbnailSpec {
   private var endTexts: [String] {
     var texts = gravityTexts
     if let trim { texts.append("\(Ending.trim)\(trim)") }
+    if frames == .all { texts.append(Ending.animated) }
     if colors != .sRGB { texts.append(colors.rawValue) }
     if sharpening != 0 { texts.append("\(Ending.sharpen)\(sharpening)") }
     if let maxBytes { texts.append("\(Ending.max)\(maxBytes)") }
@@ -421,12 +456,13 @@ extension ThumbnailSpec {
 
   /// The properties in ``endTexts``.
   private struct Ending {
-    static let (trim, sharpen, max) = ("trim", "sharpen", "max")
+    static let (trim, animated, sharpen, max) = ("trim", "animated", "sharpen", "max")
 
     var gravity = Gravity.center
     var (trim, maxBytes): (Int?, Int?)
     var sharpening = 0
     var colors = Colors.sRGB
+    var frames = Frames.first
 
     /// Parses the texts of a spec with this fit; nil for anything that they never are.
     init?(_ texts: ArraySlice<String>, _ fit: Fit) {
@@ -435,6 +471,10 @@ extension ThumbnailSpec {
       if let number = Self.take(Self.sharpen, 1...200, from: &texts) { sharpening = number }
       if let last = texts.last, let colors = Colors(rawValue: last), colors != .sRGB {
         self.colors = colors
+        texts.removeLast()
+      }
+      if texts.last == Self.animated {
+        frames = .all
         texts.removeLast()
       }
       trim = Self.take(Self.trim, 0...255, from: &texts)

@@ -1,0 +1,1 @@
+// A module map needs a header.
