@@ -24,6 +24,11 @@ package final class TransferQueue: Sendable {
 
     fileprivate var calls: [Call] = []
     fileprivate var wakeUps: [(host: String, time: Duration)] = []
+
+    /// True if all decisions are to start transfers.
+    fileprivate var areStarts: Bool {
+      wakeUps.isEmpty && calls.allSatisfy { if case .start = $0.event { true } else { false } }
+    }
   }
 
   /// Someone who may keep transfers from starting.
@@ -131,13 +136,24 @@ package final class TransferQueue: Sendable {
   /// Reports that the request of a ticket is sent. Needed only for hosts with a rate.
   func sent(_ ticket: Ticket) { perform(change { $0.schedule.sent(ticket, now: $1) }) }
 
-  /// Reports that the preparation of a ticket has failed, or that its transfer has ended.
-  func end(_ ticket: Ticket, _ contact: TransferScheduler.Contact) {
-    perform(
-      change { state, now in
-        state.handlers[ticket] = nil
-        return state.schedule.end(ticket, contact, now: now)
-      })
+  /// Reports that the preparation of a ticket has failed, or that its transfer was not started.
+  func end(_ ticket: Ticket, _ contact: TransferScheduler.Contact) { perform(effects(ofEnding: ticket, contact)) }
+
+  private func effects(ofEnding ticket: Ticket, _ contact: TransferScheduler.Contact) -> Effects {
+    change { state, now in
+      state.handlers[ticket] = nil
+      return state.schedule.end(ticket, contact, now: now)
+    }
+  }
+
+  /// Reports that the transfer of a ticket has ended, on the thread of the transport.
+  ///
+  /// That thread starts the next transfer itself, because another one would have to wake it up for that. Other calls,
+  /// of which there may be any number, are made on `queue`.
+  func endTransfer(_ ticket: Ticket, _ contact: TransferScheduler.Contact, otherwiseOn queue: DispatchQueue) {
+    let effects = effects(ofEnding: ticket, contact)
+    guard effects.areStarts else { return queue.async { [self] in perform(effects) } }
+    for (handler, event) in effects.calls { handler(event) }
   }
 
   /// Carries out decisions.

@@ -1,3 +1,4 @@
+import Dispatch
 import DownloadSupport
 import HTTPTypes
 import TestSupport
@@ -25,6 +26,39 @@ import Testing
     await downloader.waitUntilFinished()
 
     #expect(transport.inner.paths == ["first", "c", "b", "a"])
+  }
+
+  @Test func `The thread that ends a transfer starts the next one, without waking another`() async throws {
+    let transport = WaitingTransport { _, _ in [.hold] + .response([1]) }
+    let downloader = Downloader(.prompt.with { $0.concurrency = 1 }, transport: transport)
+    for name in ["first", "next"] { _ = downloader.start(try DownloadRequest(name, host: "\(name).test")) }
+    _ = await transport.waiting.values(count: 2)
+
+    downloader.context.scheduling.suspend()
+    await transport.inner.resume(first: 1)
+    await transport.inner.exchanges.values[0].played()
+    #expect(transport.inner.paths == ["first", "next"])
+
+    downloader.context.scheduling.resume()
+    await transport.inner.resume(first: 2)
+    await downloader.waitUntilFinished()
+  }
+
+  @Test func `The thread that ends a transfer is not kept by the downloads that fail because of it`() async throws {
+    let transport = WaitingTransport { _, number in (number == 1 ? [.hold] : []) + [.fail(.connectFailed)] }
+    let configuration = Downloader.Configuration.prompt.with { ($0.concurrency, $0.maxHostFailures) = (1, 1) }
+    let downloader = Downloader(configuration, transport: transport)
+    for number in 0..<100 { _ = downloader.start(try DownloadRequest("\(number)")) }
+    _ = await transport.inner.exchanges.values(count: 1)
+
+    downloader.context.scheduling.suspend()
+    await transport.inner.resume(first: 1)
+    await transport.inner.exchanges.values[0].played()
+    #expect(downloader.runningCount == 100)
+
+    downloader.context.scheduling.resume()
+    await downloader.waitUntilFinished()
+    #expect(transport.inner.requests.count < 10)
   }
 
   @Test func `An urgent caller moves a shared download ahead, and back when it leaves`() async throws {
