@@ -73,7 +73,7 @@ struct Thumbs: ParsableCommand {
     mallopt(M_MMAP_THRESHOLD, 1 << 20)
     // The fixed threshold also fixes this one, at 128 KiB: heaps would shrink and grow with each image, and the page
     // faults would take a quarter of the time of icons.
-    mallopt(M_TRIM_THRESHOLD, 8 << 20)
+    mallopt(M_TRIM_THRESHOLD, 2 << 20)
     // Each arena keeps memory that was freed, and by default there are eight per processor: 100,000 rows would take a
     // fifth more. With fewer than one per processor, threads would wait, and cached rows would take a quarter longer.
     if getenv("MALLOC_ARENA_MAX") == nil {
