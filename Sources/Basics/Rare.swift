@@ -24,3 +24,26 @@ extension Rare: Equatable where Value: Equatable {
 extension Rare: Hashable where Value: Hashable {
   package func hash(into hasher: inout Hasher) { hasher.combine(wrappedValue) }
 }
+
+/// A type with one value that most objects have.
+package protocol HasUsualValue: Equatable, Sendable {
+  /// Creates the usual value.
+  init()
+}
+
+/// Keeps a value that differs from the usual one in an object next to those that have it, as ``Rare`` does.
+@propertyWrapper
+package struct Usual<Value: HasUsualValue>: Sendable {
+  @Rare private var other: Value? = nil
+
+  package init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
+
+  package var wrappedValue: Value {
+    get { other ?? Value() }
+    set { other = newValue == Value() ? nil : newValue }
+  }
+}
+
+extension Usual: Equatable {}
+
+extension Usual: Hashable where Value: Hashable {}

@@ -154,18 +154,19 @@ final class BatchEngine: Sendable {
     do throws(FetchFailure) {
       var request = try element.request()
       request.since = request.since ?? started
-      let pending = PendingElement(element, request, epoch: epoch)
+      let parsed = request.parsed()
+      let pending = PendingElement(element, request, host: parsed.hostInBatch, epoch: epoch)
       let begins = state.withLock { $0.batch.begin(pending, host: pending.host, priority: pending.request.priority) }
-      if begins { begin(pending) }
+      if begins { begin(pending, parsed) }
     } catch {
       delivering.async { [self] in finish(element, host: nil, .failure(error)) }
     }
   }
 
-  private func begin(_ pending: PendingElement) {
+  private func begin(_ pending: PendingElement, _ request: ThumbnailRequest) {
     let (element, host) = (pending.element, pending.host)
     element.begin()
-    let caller = pipeline.makeCaller(pending.request, on: .sameThread, progress: progress(of: element.index)) {
+    let caller = pipeline.makeCaller(request, on: .sameThread, progress: progress(of: element.index)) {
       [self] in finish(element, host: host, $0)
     }
     // The caller is in `callers` before it starts, so that no cancellation and no change misses it. A pause is set
@@ -178,7 +179,7 @@ final class BatchEngine: Sendable {
     }
     // If the epochs differ, `cancelAll()` of the pipeline was called while the element was parked.
     if isCancelled || caller.epoch != pending.epoch { caller.cancel() }
-    caller.start(after: pending.request.after)
+    caller.start(after: request.after)
   }
 
   /// Prepares an outcome on this thread, and delivers it in its turn, at the end of its ``OutcomeGroup`` if it has one.
@@ -243,7 +244,7 @@ final class BatchEngine: Sendable {
   }
 
   private func begin(_ next: [PendingElement]) {
-    if !next.isEmpty { beginning.async { [self] in for pending in next { begin(pending) } } }
+    if !next.isEmpty { beginning.async { [self] in for pending in next { begin(pending, pending.request.parsed()) } } }
   }
 
   // MARK: Progress
@@ -358,25 +359,22 @@ final class ElementSource: Sendable {
 /// ``Milestone``.
 final class PendingElement: Sendable {
   let element: any BatchElement
+  /// The request, whose URL is parsed again when the element begins: thousands of elements may be parked.
   let request: ThumbnailRequest
   /// The host whose places the element takes; nil if it takes none.
   let host: String?
   /// The epoch of the pipeline when the element was pulled.
   let epoch: Int
 
-  init(_ element: any BatchElement, _ request: ThumbnailRequest, epoch: Int) {
-    let parsed = request.parsed()
-    self.element = element
-    self.request = parsed
-    self.epoch = epoch
-    host = parsed.host
+  init(_ element: any BatchElement, _ request: ThumbnailRequest, host: String?, epoch: Int) {
+    (self.element, self.request, self.host, self.epoch) = (element, request, host, epoch)
   }
 }
 
 extension ThumbnailRequest {
   /// The host whose places the request takes. Nil if it takes none: local files and invalid URLs never reach a host,
   /// and a request that waits for another one must not hold a place that the other one may need.
-  fileprivate var host: String? {
+  var hostInBatch: String? {
     guard after.isEmpty, let source, !source.scheme.isLocal else { return nil }
     return source.host
   }

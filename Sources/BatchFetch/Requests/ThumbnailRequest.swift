@@ -37,7 +37,10 @@ public struct ThumbnailRequest: Sendable {
   public var priority: Priority
   /// The SHA-256 digest of the file that is wanted. If the URL leads to other bytes, the request fails with
   /// `hash_mismatch`, and these bytes are neither decoded nor cached for it. Default nil: any file.
-  public var digest: BodyDigest?
+  public var digest: BodyDigest? {
+    get { rareParts.digest }
+    set { rareParts.digest = newValue }
+  }
   /// The settings that differ from those of the pipeline. Default: none.
   public var options: RequestOptions {
     get { ownOptions ?? RequestOptions() }
@@ -46,19 +49,32 @@ public struct ThumbnailRequest: Sendable {
   /// The maximum time of the whole request, from the call on: milestones, queues, all attempts and mirrors, and
   /// rendering. After it, the request fails with `timeout_total`, and the work goes on only if other callers wait for
   /// it. From zero to 20 days; a value outside is clamped. Default nil: none.
-  public var timeout: Duration?
+  public var timeout: Duration? {
+    get { rareParts.timeout }
+    set { rareParts.timeout = newValue }
+  }
   /// Stands for ``url`` in the key of the cache entry, for a URL whose text changes, such as a signed one. Requests
   /// with the same key are for the same image: they share one download, from the URL of the first, and one cache entry,
   /// which is not shared with other machines. Does not apply to ``mirrors``. Default nil: the URL itself, or what
   /// ``ThumbnailPipeline/Configuration/cacheKeyQuery`` keeps of it.
-  public var cacheKey: String?
+  public var cacheKey: String? {
+    get { rareParts.cacheKey }
+    set { rareParts.cacheKey = newValue }
+  }
   /// Responses that this process received at or after this instant count as fresh. A batch sets it to its own start, so
   /// that it requests each source only once. Default nil: the freshness of the response decides.
   public var since: ContinuousClock.Instant?
   /// The options of the few requests that have any: thousands of requests may be parked.
   @Rare private var ownOptions: RequestOptions? = nil
+  @Usual private var rareParts = RareParts()
   /// The canonical form of ``url``, if it was parsed already.
-  private(set) var source: SourceURL?
+  @Rare private(set) var source: SourceURL? = nil
+
+  private struct RareParts: HasUsualValue {
+    var digest: BodyDigest?
+    var timeout: Duration?
+    var cacheKey: String?
+  }
 
   /// Creates a request for one image in the sizes of `specs`.
   public init(

@@ -11,7 +11,7 @@ struct ManifestRow: Hashable, Sendable {
   /// The URL as written in the manifest, trimmed; a relative URL is resolved.
   var url: String
   /// The values of the row's other columns.
-  var options = RowOptions()
+  @Usual var options = RowOptions()
   /// The path of the manifest; nil if there is only one.
   var manifest: String?
   /// The place of a local image that the command line names; nil for a row of a list.

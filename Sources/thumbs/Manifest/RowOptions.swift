@@ -4,7 +4,7 @@ import Foundation
 import ImageCache
 
 /// The values of a manifest row besides its URL and name.
-struct RowOptions: Hashable, Sendable {
+struct RowOptions: Hashable, HasUsualValue {
   /// The columns. Their raw values are their default names, which the command line can change.
   enum Column: String, CaseIterable, Hashable, Sendable {
     /// Sizes that replace those of the command line: `64`, `64 128@2x`, or an array.

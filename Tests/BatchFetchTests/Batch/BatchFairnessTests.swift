@@ -212,13 +212,10 @@ import Testing
   ])
   func `A request takes places of the host in its URL`(url: String, host: String?) {
     var request = ThumbnailRequest(url: url, size: 8)
-    let closures = TypedElement<Int>.Closures(
-      request: { _ in ThumbnailRequest(url: url, size: 8) }, begin: { _ in }, prepare: { _, _ in { _, _ in } })
-    let element = TypedElement(0, index: 0, closures)
-    #expect(PendingElement(element, request, epoch: 0).host == host)
+    #expect(request.parsed().hostInBatch == host)
 
     request.after = [Milestone()]
-    #expect(PendingElement(element, request, epoch: 0).host == nil)
+    #expect(request.parsed().hostInBatch == nil)
   }
 
   @Test(arguments: [("a.test", 2, 24), ("cdn.test", 2, 64), ("a.test", 64, 70)])
