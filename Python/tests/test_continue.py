@@ -196,7 +196,9 @@ def test_after_kills_at_any_moment_each_row_is_there_once(module: str, tmp_path:
         process.send_signal(signal.SIGKILL)
         process.wait()
     count = 200 * KILLS
-    assert 0 < len(indices(module, folder)) < count  # Otherwise, the kills came too late.
+    # Otherwise, the kills came too late. The rows are not compared here: the last kill may have left a tar file without
+    # its lines, which the next call replaces.
+    assert 0 < len(list(folder.glob("part-*.parquet" if module == "parquet" else "[0-9]*.jsonl"))) < count // 30
     write(module, rows(count), folder, "continue", log=log)
     assert sorted(indices(module, folder)) == list(range(count))
     assert not any("unfinished" in name for name in os.listdir(folder))

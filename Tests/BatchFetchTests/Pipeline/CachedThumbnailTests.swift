@@ -85,7 +85,7 @@ import Testing
     await first.flush()
 
     let second = onDisk()
-    lookUps.hold()
+    await lookUps.hold()
     let waiting = second.load(request("a")) { _ in }
     #expect(second.cached(request("a")) == nil)
     #expect(first.cached(request("a"))?.origin == .memory)

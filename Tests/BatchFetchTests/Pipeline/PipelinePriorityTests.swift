@@ -88,7 +88,7 @@ import Testing
     async
   {
     let pipeline = pipeline { $0.cacheMode = .offline }
-    lookUps.hold()
+    await lookUps.hold()
 
     await loadCrowd(urgency, on: pipeline) { _ in }
     #expect(pipeline.context.lookUps.waitingCount == Self.count + 1)
@@ -179,7 +179,7 @@ import Testing
 
   @Test func `Another caller makes an image urgent for as long as it needs it`() async {
     let pipeline = pipeline { $0.cacheMode = .offline }
-    lookUps.hold()
+    await lookUps.hold()
     for name in ["a", "b", "c"] { load(name, .low, on: pipeline) }
     let others = ["c", "b"].map { name in pipeline.load(request(name, .high), on: queue) { _ in } }
 
@@ -199,7 +199,7 @@ import Testing
     let rendered = load("a", .normal, on: pipeline)
     await eventually { context.renders.waitingCount == 1 && context.downloader.context.queue.isSuspended }
 
-    lookUps.hold()
+    await lookUps.hold()
     let lookedUp = load("b", .normal, on: pipeline)
     #expect(context.lookUps.waitingCount == 1)
 
@@ -217,13 +217,13 @@ import Testing
   // MARK: Dependencies
 
   /// A pipeline whose lookups are held.
-  private func heldPipeline() -> ThumbnailPipeline {
-    lookUps.hold()
+  private func heldPipeline() async -> ThumbnailPipeline {
+    await lookUps.hold()
     return pipeline { $0.cacheMode = .offline }
   }
 
   @Test func `A request passes its priority to those whose end it waits for, and they to others`() async {
-    let pipeline = heldPipeline()
+    let pipeline = await heldPipeline()
     let first = load("first", .low, on: pipeline)
     for number in 0..<100 { load("\(number)", .normal, on: pipeline) }
     let second = load("second", .low, after: [first.finished], on: pipeline)
@@ -234,7 +234,7 @@ import Testing
   }
 
   @Test func `A priority that changes while a request waits for another one passes on too`() async {
-    let pipeline = heldPipeline()
+    let pipeline = await heldPipeline()
     let (first, other) = (load("first", .low, on: pipeline), load("other", .normal, on: pipeline))
     let second = load("second", .low, after: [first.finished, first.finished], on: pipeline)
     second.setPriority(.high)
@@ -249,7 +249,7 @@ import Testing
 
   @Test(arguments: ["cancel", "lower"])
   func `A request is no longer urgent when the one that waits for it leaves or is less urgent`(change: String) async {
-    let pipeline = heldPipeline()
+    let pipeline = await heldPipeline()
     let first = load("first", .low, on: pipeline)
     let second = load("second", .high, after: [first.finished], on: pipeline)
     load("other", .normal, on: pipeline)

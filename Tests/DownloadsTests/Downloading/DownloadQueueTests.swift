@@ -61,6 +61,14 @@ import Testing
     #expect(transport.inner.requests.count < 10)
   }
 
+  @Test func `A transport may end any number of transfers inside the calls that start them`() async throws {
+    let transport = ImmediateTransport()
+    let downloader = Downloader(.serial, transport: transport)
+    for number in 0..<20_000 { _ = downloader.start(try DownloadRequest("\(number)")) }
+    try #require(transport.first.values.first).receiveEnd(nil)
+    await downloader.waitUntilFinished()
+  }
+
   @Test func `An urgent caller moves a shared download ahead, and back when it leaves`() async throws {
     let downloader = Downloader(.prompt.with { $0.perHost = 1 }, transport: held)
     _ = downloader.start(try DownloadRequest("first"))
@@ -146,5 +154,22 @@ import Testing
     await staying.waitForEvents { _, finished in finished == 1 }
 
     #expect(removed.events.values.isEmpty)
+  }
+}
+
+/// Ends each transfer but the first one before the call that starts it has returned.
+private struct ImmediateTransport: Transport {
+  private struct Ended: Transfer {
+    func cancel() {}
+  }
+
+  /// The receiver of the first transfer.
+  let first = Recorder<any TransferReceiver>()
+
+  func isPrepared(for source: SourceURL, limits: TransferLimits) -> Bool { true }
+
+  func start(_ request: TransferRequest, receiver: any TransferReceiver) -> any Transfer {
+    if first.values.isEmpty { first.record(receiver) } else { receiver.receiveEnd(nil) }
+    return Ended()
   }
 }
