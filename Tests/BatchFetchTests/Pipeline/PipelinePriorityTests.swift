@@ -79,7 +79,10 @@ import Testing
     let token = load("urgent", urgency == .later ? .low : .high, on: pipeline)
     load(Self.crowd[Self.count - 1], .low, on: pipeline)
     await wait(pipeline.context)
-    if urgency == .later { token.setPriority(.high) }
+    guard urgency == .later else { return }
+    // Work counts as waiting just before its job gets the handle by which the priority changes.
+    await eventually { pipeline.context.jobs.withLock { $0.jobs.allSatisfy { $0.slot.hasHandle } } }
+    token.setPriority(.high)
   }
 
   // MARK: The places where a request waits
@@ -279,4 +282,9 @@ import Testing
     #expect(transport.paths == ["held", "gone", "mirror", "second"])
     #expect(token.caller.slot.state.withLock { $0.demand.priority } == .low)
   }
+}
+
+extension TaskHandleSlot {
+  /// True while the running piece has its handle.
+  fileprivate var hasHandle: Bool { state.withLock { $0.handle != nil } }
 }
