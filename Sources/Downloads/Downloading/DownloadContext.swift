@@ -31,8 +31,7 @@ package final class DownloadContext: Sendable {
   let now: @Sendable () -> Date
   /// The time on the injected clock since the downloader was made.
   package let elapsed: @Sendable () -> Duration
-  /// Makes the calls that follow from the ends of transfers and may be many, one at a time. Nothing on it blocks, so
-  /// that one thread does all of it without waking another.
+  /// Ends transfers, one at a time. Nothing on it blocks, so that one thread does all of it without waking another.
   let scheduling = DispatchQueue(label: "thumbs.scheduling", target: .global())
   /// The rules of the hosts for robots; nil if they are ignored.
   let robots: RobotsGate?

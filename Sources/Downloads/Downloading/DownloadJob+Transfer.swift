@@ -15,9 +15,7 @@ extension DownloadJob: TransferReceiver {
       return start
     }
     // Thread A has got the turn while thread B paused the download, too late to remove the ticket.
-    guard let begun, let round = state.withLock({ $0.round }) else {
-      return context.scheduling.async { [context] in context.queue.end(ticket, .abandoned) }
-    }
+    guard let begun, let round = state.withLock({ $0.round }) else { return context.queue.end(ticket, .abandoned) }
     let handle = context.transfer(
       begun.request, to: begun.trail, continuing: begun.partial, elapsed: begun.elapsed, receiver: self)
     transfer.fill(round, with: handle)
@@ -62,20 +60,18 @@ extension DownloadJob: TransferReceiver {
   }
 
   package func receiveEnd(_ failure: FetchFailure?) {
-    transfer.end()
-    let (outcome, ticket) = state.withLock { state in
-      state.elapsed += state.started.duration(to: .now)
-      var assembler = state.assembler.take()
-      return (assembler?.finish(failure), state.ticket.take())
+    // The transport's thread has other transfers to serve.
+    context.scheduling.async { [self] in
+      transfer.end()
+      let (outcome, ticket) = state.withLock { state in
+        state.elapsed += state.started.duration(to: .now)
+        var assembler = state.assembler.take()
+        return (assembler?.finish(failure), state.ticket.take())
+      }
+      let ended = outcome ?? .ended(.failure(.cancelled), kept: nil)
+      if let ticket { context.queue.end(ticket, ended.contact(now: context.now())) }
+      if let outcome { attemptEnded(outcome) }
     }
-    let ended = outcome ?? .ended(.failure(.cancelled), kept: nil)
-    if let ticket {
-      context.queue.endTransfer(ticket, ended.contact(now: context.now()), otherwiseOn: context.scheduling)
-    }
-    guard let outcome else { return }
-    // The transport's thread has other transfers to serve. A success leads to a few calls of known length, and passing
-    // it to another thread costs more than they do.
-    if outcome.isSuccess { attemptEnded(outcome) } else { context.scheduling.async { [self] in attemptEnded(outcome) } }
   }
 
   /// Handles the outcome of a transfer, or of its preparation.
@@ -196,13 +192,6 @@ extension FetchFailure {
 }
 
 extension ResponseAssembler.AttemptOutcome {
-  /// True for a response that ends the download: neither a redirect nor a status to try again.
-  fileprivate var isSuccess: Bool {
-    guard case .ended(.success(let response), _) = self else { return false }
-    let status = response.head.response.status
-    return status.kind == .successful || status == .notModified
-  }
-
   /// Returns the contact that the transfer had with its host.
   func contact(now: Date) -> TransferScheduler.Contact {
     switch self {

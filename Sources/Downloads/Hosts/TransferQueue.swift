@@ -24,11 +24,6 @@ package final class TransferQueue: Sendable {
 
     fileprivate var calls: [Call] = []
     fileprivate var wakeUps: [(host: String, time: Duration)] = []
-
-    /// True if all decisions are to start transfers.
-    fileprivate var areStarts: Bool {
-      wakeUps.isEmpty && calls.allSatisfy { if case .start = $0.event { true } else { false } }
-    }
   }
 
   /// Someone who may keep transfers from starting.
@@ -50,8 +45,6 @@ package final class TransferQueue: Sendable {
     var calls = FIFO<Effects.Call>()
     /// True while a thread makes calls.
     var isPerforming = false
-    /// The number of ended transfers from which calls are to follow.
-    var unfinishedEnds = 0
   }
 
   private let state: Mutex<State>
@@ -138,33 +131,13 @@ package final class TransferQueue: Sendable {
   /// Reports that the request of a ticket is sent. Needed only for hosts with a rate.
   func sent(_ ticket: Ticket) { perform(change { $0.schedule.sent(ticket, now: $1) }) }
 
-  /// Reports that the preparation of a ticket has failed, or that its transfer was not started.
+  /// Reports that the preparation of a ticket has failed, or that its transfer has ended.
   func end(_ ticket: Ticket, _ contact: TransferScheduler.Contact) {
-    perform(change { $0.end(ticket, contact, now: $1) })
-  }
-
-  /// Reports that the transfer of a ticket has ended, on the thread of the transport.
-  ///
-  /// That thread starts the next transfer itself, because another one would have to wake it up for that. All else, of
-  /// which there may be any number of calls, is left to `queue`. So is the end, as long as calls are made or are to be
-  /// made: one of them may prepare a transfer that goes before those that are ready, and a transport may end a transfer
-  /// inside the call that starts it, where starting the next one would let the stack grow.
-  func endTransfer(_ ticket: Ticket, _ contact: TransferScheduler.Contact, otherwiseOn queue: DispatchQueue) {
-    let now = now()
-    let effects = state.withLock { state -> Effects? in
-      let effects = state.isBusy ? nil : state.effects(of: state.end(ticket, contact, now: now))
-      state.unfinishedEnds += 1
-      return effects
-    }
-    if let effects, effects.areStarts {
-      // Not by `perform`, where this thread might have to make the calls of others.
-      for (handler, event) in effects.calls { handler(event) }
-      return state.withLock { $0.unfinishedEnds -= 1 }
-    }
-    queue.async { [self] in
-      if let effects { perform(effects) } else { end(ticket, contact) }
-      state.withLock { $0.unfinishedEnds -= 1 }
-    }
+    perform(
+      change { state, now in
+        state.handlers[ticket] = nil
+        return state.schedule.end(ticket, contact, now: now)
+      })
   }
 
   /// Carries out decisions.
@@ -193,16 +166,6 @@ package final class TransferQueue: Sendable {
 }
 
 extension TransferQueue.State {
-  /// True while calls are made, or are to be made.
-  fileprivate var isBusy: Bool { isPerforming || unfinishedEnds > 0 }
-
-  fileprivate mutating func end(
-    _ ticket: TransferQueue.Ticket, _ contact: TransferScheduler.Contact, now: Duration
-  ) -> [TransferScheduler.Action] {
-    handlers[ticket] = nil
-    return schedule.end(ticket, contact, now: now)
-  }
-
   /// Adds calls to those to make. Returns false if a thread makes them already.
   fileprivate mutating func beginCalls(_ effects: TransferQueue.Effects) -> Bool {
     for call in effects.calls { calls.append(call) }

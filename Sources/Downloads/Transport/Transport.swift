@@ -77,9 +77,7 @@ public protocol TransferReceiver: AnyObject, Sendable {
   /// - Throws: the failure with which to abort the transfer.
   func receive(bytes: UnsafeRawBufferPointer) throws(FetchFailure)
 
-  /// Receives the end of the transfer: nil if the body is complete, otherwise the failure. The receiver may start
-  /// another transfer before it returns, so a transport must not hold a lock here that
-  /// ``Transport/start(_:receiver:)`` takes.
+  /// Receives the end of the transfer: nil if the body is complete, otherwise the failure.
   func receiveEnd(_ failure: FetchFailure?)
 }
 

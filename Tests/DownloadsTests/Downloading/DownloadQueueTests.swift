@@ -1,4 +1,3 @@
-import Dispatch
 import DownloadSupport
 import HTTPTypes
 import TestSupport
@@ -26,47 +25,6 @@ import Testing
     await downloader.waitUntilFinished()
 
     #expect(transport.inner.paths == ["first", "c", "b", "a"])
-  }
-
-  @Test func `The thread that ends a transfer starts the next one, without waking another`() async throws {
-    let transport = WaitingTransport { _, _ in [.hold] + .response([1]) }
-    let downloader = Downloader(.prompt.with { $0.concurrency = 1 }, transport: transport)
-    for name in ["first", "next"] { _ = downloader.start(try DownloadRequest(name, host: "\(name).test")) }
-    _ = await transport.waiting.values(count: 2)
-
-    downloader.context.scheduling.suspend()
-    await transport.inner.resume(first: 1)
-    await transport.inner.exchanges.values[0].played()
-    #expect(transport.inner.paths == ["first", "next"])
-
-    downloader.context.scheduling.resume()
-    await transport.inner.resume(first: 2)
-    await downloader.waitUntilFinished()
-  }
-
-  @Test func `The thread that ends a transfer is not kept by the downloads that fail because of it`() async throws {
-    let transport = WaitingTransport { _, number in (number == 1 ? [.hold] : []) + [.fail(.connectFailed)] }
-    let configuration = Downloader.Configuration.prompt.with { ($0.concurrency, $0.maxHostFailures) = (1, 1) }
-    let downloader = Downloader(configuration, transport: transport)
-    for number in 0..<100 { _ = downloader.start(try DownloadRequest("\(number)")) }
-    _ = await transport.inner.exchanges.values(count: 1)
-
-    downloader.context.scheduling.suspend()
-    await transport.inner.resume(first: 1)
-    await transport.inner.exchanges.values[0].played()
-    #expect(downloader.runningCount == 100)
-
-    downloader.context.scheduling.resume()
-    await downloader.waitUntilFinished()
-    #expect(transport.inner.requests.count < 10)
-  }
-
-  @Test func `A transport may end any number of transfers inside the calls that start them`() async throws {
-    let transport = ImmediateTransport()
-    let downloader = Downloader(.serial, transport: transport)
-    for number in 0..<20_000 { _ = downloader.start(try DownloadRequest("\(number)")) }
-    try #require(transport.first.values.first).receiveEnd(nil)
-    await downloader.waitUntilFinished()
   }
 
   @Test func `An urgent caller moves a shared download ahead, and back when it leaves`() async throws {
@@ -154,22 +112,5 @@ import Testing
     await staying.waitForEvents { _, finished in finished == 1 }
 
     #expect(removed.events.values.isEmpty)
-  }
-}
-
-/// Ends each transfer but the first one before the call that starts it has returned.
-private struct ImmediateTransport: Transport {
-  private struct Ended: Transfer {
-    func cancel() {}
-  }
-
-  /// The receiver of the first transfer.
-  let first = Recorder<any TransferReceiver>()
-
-  func isPrepared(for source: SourceURL, limits: TransferLimits) -> Bool { true }
-
-  func start(_ request: TransferRequest, receiver: any TransferReceiver) -> any Transfer {
-    if first.values.isEmpty { first.record(receiver) } else { receiver.receiveEnd(nil) }
-    return Ended()
   }
 }
