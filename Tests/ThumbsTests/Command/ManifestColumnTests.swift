@@ -47,8 +47,10 @@ import Testing
     let rows = ["west", "", "top", "100% 50%", "smart"].map { "\(url),\($0)\n" }
     _ = try fixture.directory.write("url,focus\n" + rows.joined(), as: "list.csv")
 
-    #expect(
-      try await fixture.fetch("list.csv", "--size", "16", "--fit", "cover", "--gravity", "east").ending == .exit(1))
+    // With originals, the first row may have ended before the last one is read.
+    let result = try await fixture.fetch(
+      "list.csv", "--size", "16", "--fit", "cover", "--gravity", "east", "--keep-originals")
+    #expect(result.ending == .exit(1))
 
     let report = try fixture.report()
     #expect(report.map(\.code) == [nil, nil, "bad_row", nil, nil])
@@ -151,7 +153,8 @@ import Testing
     let url = fixture.server.url("/a.png")
     _ = try fixture.directory.write("url,size\n\(url),8\n\(url),16\n\(url),8\n", as: "list.csv")
 
-    #expect(try await fixture.fetch("list.csv").ending == .exit(0))
+    // With originals, the first row may have ended before the second one is read.
+    #expect(try await fixture.fetch("list.csv", "--keep-originals").ending == .exit(0))
 
     let report = try fixture.report()
     #expect(report[0].paths == ["a.png"])
