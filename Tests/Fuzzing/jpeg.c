@@ -1,10 +1,10 @@
 // Decodes arbitrary bytes as JPEG with every shrink factor, into pixels and into planes, as a whole and in part, and
-// encodes the results. A part must have the same samples as the whole. Planes are decoded with libjpeg alone, too,
+// encodes the results. A part must have the same samples as the whole. Everything is decoded with libjpeg alone, too,
 // which must give the same samples and warnings, or the same failure.
 
 #include <stdbool.h>
 
-#include "../../Sources/CImage/jpeg/baseline.h"
+#include "../../Sources/CImage/jpeg/ordinary.h"
 #include "image.h"
 
 enum { maxPixels = 1 << 17 };
@@ -12,12 +12,14 @@ enum { maxPixels = 1 << 17 };
 /// True while libjpeg decodes everything.
 static bool usesLibjpeg;
 
-BaselineDecoder *__real_cimage_baseline_open(j_decompress_ptr cinfo, size_t leastBytes);
+bool __real_cimage_ordinary_open(OrdinaryDecoder *decoder, j_decompress_ptr cinfo, const uint8_t *end,
+                                 size_t leastBytes, ScanLimits limits);
 
-/// Called instead of `cimage_baseline_open`, because of an option of the linker. Our decoder takes short files, too.
-BaselineDecoder *__wrap_cimage_baseline_open(j_decompress_ptr cinfo, size_t leastBytes) {
+/// Called instead of `cimage_ordinary_open`, because of an option of the linker. Our decoders take short files, too.
+bool __wrap_cimage_ordinary_open(OrdinaryDecoder *decoder, j_decompress_ptr cinfo, const uint8_t *end,
+                                 size_t leastBytes, ScanLimits limits) {
   (void)leastBytes;
-  return usesLibjpeg ? NULL : __real_cimage_baseline_open(cinfo, 0);
+  return !usesLibjpeg && __real_cimage_ordinary_open(decoder, cinfo, end, 0, limits);
 }
 
 /// Reads the width and height of the first frame. Returns its number of components; 0 if there is no frame.
@@ -164,7 +166,9 @@ static void decode_pixels(const uint8_t *bytes, size_t count, CImageJPEGDecoding
   part.needed = part_of(part.bitmap, bytes + count);
   CImageMessages messages = {0};
   CImageStatus status = cimage_jpeg_decode(bytes, count, options, fuzz_sink(&whole), &messages);
+  usesLibjpeg = true;
   if (cimage_jpeg_decode(bytes, count, options, fuzz_sink(&part), &messages) != status) abort();
+  usesLibjpeg = false;
   if (status == CImageStatusOK) {
     if (whole.count != height || !fuzz_same_area(whole.bitmap, part.bitmap, part.needed)) abort();
     if (options.shrink == 8) encode(whole.bitmap);

@@ -160,7 +160,7 @@ build() {
   *)
     # The linker leads calls of these functions to the fuzzer, which can switch the code behind them off.
     case $1 in
-    jpeg) wrap=-Wl,--wrap=cimage_baseline_open ;;
+    jpeg) wrap=-Wl,--wrap=cimage_ordinary_open ;;
     png) wrap=-Wl,--wrap=cimage_plain_open ;;
     resize) wrap=-Wl,--wrap=cimage_has_avx2 ;;
     *) wrap= ;;

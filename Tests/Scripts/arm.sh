@@ -27,8 +27,8 @@ compile_for_arm() {
     $sources $libraries
 }
 compile_for_arm -o "$out/pixels" "$root/Tests/Scripts/pixels.c"
-compile_for_arm -Wl,--wrap=cimage_baseline_open,--wrap=cimage_baseline_read -o "$out/planes" \
-  "$root/Tests/Scripts/planes.c"
+wrap=-Wl,--wrap=cimage_ordinary_open,--wrap=cimage_ordinary_read
+compile_for_arm $wrap -o "$out/planes" "$root/Tests/Scripts/planes.c"
 clang -fuse-ld=lld $flags $(pkg-config --cflags libpng) -o "$out/pixels-here" "$root/Tests/Scripts/pixels.c" $sources \
   $libraries
 

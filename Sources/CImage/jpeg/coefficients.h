@@ -3,8 +3,7 @@
 #ifndef CIMAGE_JPEG_COEFFICIENTS_H
 #define CIMAGE_JPEG_COEFFICIENTS_H
 
-#include <stdlib.h>
-
+#include "block.h"
 #include "huffman.h"
 #include "segment.h"
 
@@ -16,24 +15,8 @@ typedef struct BlockCodes {
   const HuffmanTable *dc, *ac;
   /// The DC coefficient of the last block.
   int32_t last;
-  /// For each coefficient in the order of the file, its factor, 0 if the inverse DCT does not use it, and its place in
-  /// the block.
-  uint8_t factors[64], places[64];
+  Dequantizer dequantizer;
 } BlockCodes;
-
-/// The size of the coefficients of a block, and where they are. They are apart, so that this stays in registers.
-typedef struct Extent {
-  /// The sum of the absolute values of the coefficients.
-  uint32_t sum;
-  /// The disjunction of the places of all AC coefficients that may not be zero.
-  uint32_t places;
-} Extent;
-
-/// The dequantized coefficients of a block, row by row, and their extent.
-typedef struct Block {
-  int16_t *values;
-  Extent *extent;
-} Block;
 
 typedef enum BlockStatus { BlockContinues, BlockEnds, BlockIsInvalid } BlockStatus;
 
@@ -45,29 +28,22 @@ static inline uint32_t magnitude(uint64_t bits, Symbols symbols, uint32_t *sign)
   return (uint32_t)((bits ^ negative) >> 1 >> shift_of_last(symbols));
 }
 
-/// Reads the DC coefficient into `codes->last`.
-static inline bool read_dc(BitReader *reader, BlockCodes *codes) {
-  Symbols symbols = codes->dc->lookUp[reader->bits >> (64 - lookUpBitsOfDC)];
-  if (__builtin_expect(is_special(symbols), 0)) symbols = cimage_huffman_find(codes->dc, reader->bits);
+/// Adds the difference that is read to `*last`, the DC coefficient of the last block.
+static inline bool read_dc(BitReader *reader, const HuffmanTable *table, int32_t *last) {
+  Symbols symbols = table->lookUp[reader->bits >> (64 - lookUpBitsOfDC)];
+  if (__builtin_expect(is_special(symbols), 0)) symbols = cimage_huffman_find(table, reader->bits);
   if (__builtin_expect(is_special(symbols), 0)) return false;
   uint32_t sign, size = magnitude(reader->bits, symbols, &sign);
-  codes->last += (int32_t)((size ^ sign) - sign);
+  *last += (int32_t)((size ^ sign) - sign);
   drop_bits(reader, all_bits(symbols));
-  return codes->last >= -INT16_MAX && codes->last <= INT16_MAX;
+  return *last >= -INT16_MAX && *last <= INT16_MAX;
 }
 
-/// Stores the first of two coefficients. A value of 0 stands for none.
-static inline void put_first(Block block, const BlockCodes *codes, uint32_t index, int32_t value) {
-  int32_t product = value * codes->factors[index];
-  uint32_t place = codes->places[index];
-  block.extent->sum += (uint32_t)abs(product);
-  block.extent->places |= value != 0 ? place : 0;
-  block.values[place] = (int16_t)product;
-}
-
-/// Stores the last coefficient of `symbols`. If a product does not fit in 16 bits, the sum does not, either.
-static inline void put_last(Block block, const BlockCodes *codes, uint32_t index, uint64_t bits, Symbols symbols) {
-  uint32_t sign, product = magnitude(bits, symbols, &sign) * codes->factors[index], place = codes->places[index];
+/// Stores the last coefficient of `symbols` like `put_ac`.
+static inline void put_last(Block block, const Dequantizer *dequantizer, uint32_t index, uint64_t bits,
+                            Symbols symbols) {
+  uint32_t sign, product = magnitude(bits, symbols, &sign) * dequantizer->factors[index];
+  uint32_t place = dequantizer->places[index];
   block.extent->sum += product;
   block.extent->places |= place;
   block.values[place] = (int16_t)((product ^ sign) - sign);
@@ -88,14 +64,14 @@ ALWAYS_INLINE static inline BlockStatus read_symbols(BitReader *reader, const Bl
   uint32_t first = *index + before_first(symbols), last = *index + before_last(symbols);
   if (__builtin_expect(is_special(symbols), 0)) {
     if (!ends_block(symbols)) return BlockIsInvalid;
-    if (block.values != NULL) put_first(block, codes, first, first_value(symbols));
+    if (block.values != NULL) put_ac(block, &codes->dequantizer, first, first_value(symbols));
     drop_bits(reader, all_bits(symbols));
     return BlockEnds;
   }
   if (__builtin_expect(last > 63, 0)) return BlockIsInvalid;
   if (block.values != NULL) {
-    put_first(block, codes, first, first_value(symbols));
-    put_last(block, codes, last, reader->bits, symbols);
+    put_ac(block, &codes->dequantizer, first, first_value(symbols));
+    put_last(block, &codes->dequantizer, last, reader->bits, symbols);
   }
   drop_bits(reader, all_bits(symbols));
   *index = last + 1;
@@ -117,18 +93,15 @@ ALWAYS_INLINE static inline BlockStatus read_ac(BitReader *reader, const BlockCo
 /// Reads the coefficients of a block whose values are zero. Returns false if its data is not as it should be.
 static inline bool read_block(BitReader *reader, BlockCodes *codes, Block block) {
   read_bits(reader);
-  if (!read_dc(reader, codes)) return false;
-  int32_t product = codes->last * codes->factors[0];
-  block.extent->sum = (uint32_t)abs(product);
-  block.extent->places = 0;
-  block.values[0] = (int16_t)product;
+  if (!read_dc(reader, codes->dc, &codes->last)) return false;
+  put_dc(block, &codes->dequantizer, codes->last);
   return read_ac(reader, codes, block) == BlockEnds;
 }
 
 /// Reads only the DC coefficient of a block, into `codes->last`.
 static inline bool skip_block(BitReader *reader, BlockCodes *codes) {
   read_bits(reader);
-  return read_dc(reader, codes) && read_ac(reader, codes, (Block){NULL, NULL}) == BlockEnds;
+  return read_dc(reader, codes->dc, &codes->last) && read_ac(reader, codes, (Block){NULL, NULL}) == BlockEnds;
 }
 
 #endif

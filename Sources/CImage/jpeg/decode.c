@@ -4,9 +4,8 @@
 #include "../icc.h"
 #include "../messages.h"
 #include "../strips.h"
-#include "baseline.h"
 #include "error.h"
-#include "planes.h"
+#include "ordinary.h"
 #include "scans.h"
 
 /// Limits on the blocks that all scans of a file visit: `maxPasses` times the blocks of the image, which is enough for
@@ -14,8 +13,9 @@
 /// blocks.
 enum { maxPasses = 32, minBlocks = 2 << 20 };
 
-/// The number of bytes of a scan from which on it is faster to decode it without libjpeg. The tables take some time.
-enum { leastBaselineBytes = 12 << 10 };
+/// The number of bytes of all scans from which on it is faster to decode them without libjpeg. The tables take some
+/// time.
+enum { leastOrdinaryBytes = 12 << 10 };
 
 /// The number of pixels around the needed ones that are decoded as well, because chroma is interpolated.
 enum { cropMargin = 2 };
@@ -40,11 +40,13 @@ typedef struct Decoder {
   /// The scan that began last, and the number of blocks that all scans so far visit.
   int scan;
   uint64_t passedBlocks;
-  /// The decoder that replaces libjpeg, if the file is ordinary; whether it has read the whole file; and the number of
-  /// strips that it has passed on.
-  BaselineDecoder *baseline;
+  /// The decoder that replaces libjpeg, if the file is ordinary, and whether it has read everything so far. If not,
+  /// libjpeg reads the file from the start.
+  OrdinaryDecoder ordinary;
   bool isRead;
+  /// The number of strips that were passed on before libjpeg began, and that of rows if the image is gray.
   size_t passedStrips;
+  JDIMENSION passedRows;
   /// True if some scans are skipped because the pixels do not depend on them.
   bool leavesOut;
   /// True if all rows are read. Later errors do not affect the image.
@@ -224,15 +226,16 @@ static CImageStatus read_strips(Decoder *self, CImageBitmap strip, JDIMENSION en
   return CImageStatusOK;
 }
 
-static CImageStatus read_rows(Decoder *self) {
+/// Reads the rows of an image, except for those that were passed on before.
+static CImageStatus read_other_rows(Decoder *self, CImageArea needed) {
   j_decompress_ptr cinfo = &self->cinfo;
   size_t stride = (size_t)cinfo->output_width * (size_t)self->options.channels;
   CImageBitmap strip = {NULL, (int32_t)cinfo->output_width, 0, self->options.channels, stride};
-  CImageArea needed = self->sink.rows.needed(self->sink.rows.context, 0);
   if (!may_crop(cinfo)) needed = (CImageArea){0, 0, (int32_t)cinfo->output_width, (int32_t)cinfo->output_height};
   crop_columns(self, needed);
   strip.pixels = self->rows = allocate(self, stride * stripRows);
   if (cinfo->num_components == 4) self->ink = allocate(self, (size_t)cinfo->output_width * 4);
+  if (self->passedRows > 0) jpeg_skip_scanlines(cinfo, self->passedRows);
   skip_rows(self, needed.top - cropMargin);
   CImageStatus status = read_strips(self, strip, (JDIMENSION)needed.bottom);
   if (status != CImageStatusOK) return status;
@@ -244,23 +247,64 @@ static CImageStatus read_rows(Decoder *self) {
 /// Passes on the strip that was decoded last.
 static CImageStatus pass_strip(const Decoder *self, const PlaneReader *reader) {
   self->sink.rows.skip(self->sink.rows.context, reader->skipped);
+  if (reader->planeCount == 1 && reader->strips[0].height == 0) return CImageStatusOK;
   return self->sink.rows.take(self->sink.rows.context, reader->strips);
 }
 
-/// Decodes strips without libjpeg, until the end or until data is not as it should be.
+/// Prepares decoding planes or gray pixels without libjpeg. Returns false if libjpeg decodes the file.
+static bool open_ordinary(Decoder *self) {
+  ScanLimits limits = {self->options.maxMemory, self->options.maxScans, self->leavesOut};
+  bool hasPlanes = self->sink.begin != NULL || self->cinfo.num_components == 1;
+  return hasPlanes && cimage_ordinary_open(&self->ordinary, &self->cinfo, self->bytes + self->count,
+                                           leastOrdinaryBytes, limits);
+}
+
+/// Begins the file with libjpeg, and frees the coefficients that our decoder has read.
+static void begin_libjpeg(Decoder *self) {
+  j_decompress_ptr cinfo = &self->cinfo;
+  cimage_ordinary_close(&self->ordinary);
+  // libjpeg prepares only components that are needed at the start, and those of the last strip may not have been.
+  for (int i = 0; i < cinfo->num_components; i++) cinfo->comp_info[i].component_needed = TRUE;
+  jpeg_start_decompress(cinfo);
+}
+
+/// Decodes strips without libjpeg, until the end or until data is not as it should be. Then libjpeg begins.
 static CImageStatus read_ordinary_strips(Decoder *self, PlaneReader *reader) {
   j_decompress_ptr cinfo = &self->cinfo;
   CImageStatus status = CImageStatusOK;
-  self->baseline = cimage_baseline_open(cinfo, leastBaselineBytes);
-  self->isRead = self->baseline != NULL;
   while (self->isRead && self->passedStrips < cinfo->total_iMCU_rows && status == CImageStatusOK) {
     cimage_plane_reader_advance(reader, cinfo, self->rows);
-    self->isRead = cimage_baseline_read(self->baseline, reader);
-    if (!self->isRead) break;
-    status = pass_strip(self, reader);
-    self->passedStrips += 1;
+    self->isRead = cimage_ordinary_read(&self->ordinary, reader);
+    if (self->isRead) {
+      status = pass_strip(self, reader);
+      self->passedStrips += 1;
+    } else {
+      begin_libjpeg(self);
+    }
   }
   return status;
+}
+
+/// Decodes the rows of a gray image without libjpeg, until the end or until data is not as it should be.
+static CImageStatus read_gray_rows(Decoder *self, CImageArea needed) {
+  j_decompress_ptr cinfo = &self->cinfo;
+  PlaneReader reader;
+  self->rows = allocate(self, cimage_plane_reader_init(&reader, cinfo, self->options));
+  // A last row or column with padding is passed on, too.
+  reader.planes[0].width = reader.strips[0].width = (int32_t)cinfo->output_width;
+  reader.planes[0].height = (int32_t)cinfo->output_height;
+  reader.needed[0] = needed;
+  CImageStatus status = read_ordinary_strips(self, &reader);
+  free(self->rows);
+  self->rows = NULL;
+  self->passedRows = (JDIMENSION)(self->passedStrips * reader.stripRows[0]);
+  return status;
+}
+
+static CImageStatus read_rows(Decoder *self) {
+  CImageArea needed = self->sink.rows.needed(self->sink.rows.context, 0);
+  CImageStatus status = self->isRead ? read_gray_rows(self, needed) : CImageStatusOK;
+  return self->isRead || status != CImageStatusOK ? status : read_other_rows(self, needed);
 }
 
 /// Decodes all strips with libjpeg, and passes on those that were not passed on before.
@@ -318,7 +362,8 @@ static CImageStatus decode(Decoder *self) {
   read_header(self);
   choose_output(self);
   self->leavesOut = cimage_leave_out_scans(&self->scans, cinfo, self->options.maxScans);
-  jpeg_start_decompress(cinfo);
+  self->isRead = open_ordinary(self);
+  if (!self->isRead) jpeg_start_decompress(cinfo);
   CImageStatus status = self->sink.begin != NULL ? read_planes(self) : read_rows(self);
   if (status != CImageStatusOK) return status;
   judge_damage(self);
@@ -340,7 +385,7 @@ static CImageStatus decode_file(const uint8_t *bytes, size_t count, CImageJPEGDe
   self.sink = sink;
   CImageStatus status = decode(&self);
   jpeg_destroy_decompress(&self.cinfo);
-  free(self.baseline);
+  cimage_ordinary_close(&self.ordinary);
   free(self.rows);
   free(self.ink);
   return status;

@@ -14,11 +14,12 @@ static Symbols symbol_of(unsigned length, unsigned run, unsigned size) {
 }
 
 /// Returns the meaning of a code of `length` bits. A run of 16 zeros is a coefficient of 0 after 15 zeros.
-static Symbols meaning(unsigned length, uint8_t value, bool isDC) {
+static Symbols meaning(unsigned length, uint8_t value, CodeUse use) {
   unsigned run = value >> 4, size = value & 15;
-  if (isDC) return value <= maxBitsOfDC ? symbol_of(length, 0, value) : invalidSymbol;
-  if (value == 0) return symbol_of(length, 0, 0) | invalidSymbol | (Symbols)1 << 62;
-  if (size > maxBitsOfAC || (size == 0 && run != 15)) return invalidSymbol;
+  if (use == CodesOfDC) return value <= maxBitsOfDC ? symbol_of(length, 0, value) : invalidSymbol;
+  bool endsBlock = size == 0 && (use == CodesOfAC ? run == 0 : run < 15);
+  if (endsBlock) return symbol_of(length, run, 0) | invalidSymbol | (Symbols)1 << 62;
+  if (size > (use == CodesOfRefinement ? 1 : maxBitsOfAC) || (size == 0 && run != 15)) return invalidSymbol;
   return symbol_of(length, run, size);
 }
 
@@ -29,15 +30,16 @@ static void enter(HuffmanTable *table, unsigned count, uint32_t code, unsigned l
   for (uint32_t bits = first; bits < end; bits++) table->lookUp[bits] = symbols;
 }
 
-/// Enters all codes, which are numbers in order (ITU-T T.81, annex C).
-static bool enter_all(HuffmanTable *table, const JHUFF_TBL *codes, bool isDC) {
+/// Enters all codes, which are numbers in order (ITU-T T.81, annex C). Like libjpeg, rejects a code of ones only, and
+/// differences of DC coefficients of more than 15 bits.
+static bool enter_all(HuffmanTable *table, const JHUFF_TBL *codes, CodeUse use) {
   uint32_t code = 0, count = 0;
-  unsigned bits = isDC ? lookUpBitsOfDC : lookUpBits;
+  unsigned bits = use == CodesOfDC ? lookUpBitsOfDC : lookUpBits;
   for (unsigned length = 1; length <= 16; length++, code <<= 1) {
     table->offsets[length] = (int32_t)count - (int32_t)code;
     for (unsigned i = 0; i < codes->bits[length]; i++, code++, count++) {
-      if (count >= 256 || code >= 1u << length) return false;
-      table->symbols[count] = meaning(length, codes->huffval[count], isDC);
+      if (count >= 256 || code + 1 >= 1u << length || (use == CodesOfDC && codes->huffval[count] > 15)) return false;
+      table->symbols[count] = meaning(length, codes->huffval[count], use);
       enter(table, bits, code, length, table->symbols[count]);
     }
     table->limits[length] = code << (16 - length);
@@ -64,11 +66,12 @@ static Symbols joined(const Symbols *single, uint32_t bits) {
   return onlySecond + (used | (Symbols)used << 8 | run << 24 | (run + 1) << 32 | (Symbols)value << 48);
 }
 
-bool cimage_huffman_init(HuffmanTable *table, const JHUFF_TBL *codes, bool isDC) {
-  size_t count = (size_t)1 << (isDC ? lookUpBitsOfDC : lookUpBits);
+bool cimage_huffman_init(HuffmanTable *table, const JHUFF_TBL *codes, CodeUse use) {
+  size_t count = (size_t)1 << (use == CodesOfDC ? lookUpBitsOfDC : lookUpBits);
   for (size_t bits = 0; bits < count; bits++) table->lookUp[bits] = invalidSymbol;
-  if (!enter_all(table, codes, isDC)) return false;
-  if (isDC) return true;
+  if (!enter_all(table, codes, use)) return false;
+  // Between the symbols of a refinement are bits of other coefficients.
+  if (use == CodesOfDC || use == CodesOfRefinement) return true;
   Symbols single[1 << lookUpBits];
   memcpy(single, table->lookUp, sizeof single);
   for (uint32_t bits = 0; bits < 1 << lookUpBits; bits++) table->lookUp[bits] = joined(single, bits);

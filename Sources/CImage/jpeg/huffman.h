@@ -20,6 +20,9 @@ enum { lookUpBits = 11, lookUpBitsOfDC = 9 };
 /// - at 24, 5 bits: the number of coefficients before the first one, at 32, 6 bits: before the last one
 /// - at 48, a signed byte: the value of the first one; 0 if there is only one
 /// - at 62: 1 if the last symbol is the end of the block, at 63: 1 if it is not a coefficient
+///
+/// In a band of a progressive file, the end of the block is the end of several blocks. Then the coefficients before it
+/// are the number of bits that follow it.
 typedef uint64_t Symbols;
 
 static inline unsigned all_bits(Symbols symbols) { return symbols & 63; }
@@ -33,6 +36,10 @@ static inline bool is_special(Symbols symbols) { return (int64_t)symbols < 0; }
 
 static const Symbols invalidSymbol = (Symbols)1 << 63;
 
+/// The use of codes: for DC coefficients; for AC coefficients; for the first bits of a band of AC coefficients in a
+/// progressive file; or for one more bit of them.
+typedef enum CodeUse { CodesOfDC, CodesOfAC, CodesOfBand, CodesOfRefinement } CodeUse;
+
 typedef struct HuffmanTable {
   Symbols lookUp[1 << lookUpBits];
   /// For each length of codes, the first 16 bits above those that begin with a code of that length or less, and the
@@ -42,8 +49,8 @@ typedef struct HuffmanTable {
   Symbols symbols[256];
 } HuffmanTable;
 
-/// Prepares the codes of DC or AC coefficients. Returns false if the table is invalid.
-bool cimage_huffman_init(HuffmanTable *table, const JHUFF_TBL *codes, bool isDC);
+/// Prepares the codes. Returns false if the table is invalid.
+bool cimage_huffman_init(HuffmanTable *table, const JHUFF_TBL *codes, CodeUse use);
 
 /// Returns the next symbol alone; `invalidSymbol` if the code is invalid.
 Symbols cimage_huffman_find(const HuffmanTable *table, uint64_t bits);

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "coefficients.h"
+#include "block.h"
 #include "lanes.h"
 
 // libjpeg-turbo computes the inverse DCT with vectors or without, and then overflows differently. Without, its table
@@ -23,6 +23,12 @@ static inline uint8_t clamped(int32_t sample) { return (uint8_t)(sample < 0 ? 0 
 
 /// Returns the only sample of a block without AC coefficients, or of a block that becomes one sample.
 static inline uint8_t mean_sample(int32_t dc) { return clamped(((dc + 4) >> 3) + 128); }
+
+/// Computes the sample of a block that becomes one. Returns false if its DC coefficient is too large.
+static inline bool invert_to_1(int32_t dc, uint8_t *sample) {
+  *sample = mean_sample(dc);
+  return dc >= -2 * safeSum && dc <= 2 * safeSum;
+}
 
 /// Fills a square with the only sample of a block. Returns true.
 static inline bool fill_samples(Block block, int side, uint8_t *samples, size_t stride) {
@@ -177,6 +183,17 @@ static inline bool invert_to_2(Block block, uint8_t *samples, size_t stride) {
     samples[(size_t)y * stride + 1] = all[8 + y];
   }
   return true;
+}
+
+/// Computes the samples of a block, two or more per side. Returns false if coefficients are too large. The literal
+/// numbers make fast copies of `fill_samples`.
+static inline bool invert(Block block, int side, uint8_t *samples, size_t stride) {
+  bool isFlat = block.extent->places == 0 && block.extent->sum <= safeSum;
+  switch (side) {
+    case 8: return isFlat ? fill_samples(block, 8, samples, stride) : invert_full(block, samples, stride);
+    case 4: return isFlat ? fill_samples(block, 4, samples, stride) : invert_to_4(block, samples, stride);
+    default: return isFlat ? fill_samples(block, 2, samples, stride) : invert_to_2(block, samples, stride);
+  }
 }
 
 #endif

@@ -20,7 +20,8 @@ size_t cimage_plane_reader_init(PlaneReader *reader, j_decompress_ptr cinfo, CIm
   size_t total = 0, across = (size_t)(cinfo->max_h_samp_factor * DCTSIZE);
   size_t mcus = (cinfo->image_width + across - 1) / across;
   reader->count = 0;
-  for (int i = 0; i < 3; i++) {
+  reader->planeCount = cinfo->num_components;
+  for (int i = 0; i < reader->planeCount; i++) {
     const jpeg_component_info *component = &cinfo->comp_info[i];
     int columns = SAMPLES_ACROSS(component), rows = SAMPLES_DOWN(component);
     double stepAcross = step_of(cinfo->max_h_samp_factor, component->h_samp_factor, columns);
@@ -50,7 +51,7 @@ static void choose_rows(PlaneReader *reader, int plane, jpeg_component_info *com
 }
 
 void cimage_plane_reader_advance(PlaneReader *reader, j_decompress_ptr cinfo, uint8_t *memory) {
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < reader->planeCount; i++) {
     reader->strips[i].pixels = memory;
     memory += reader->strips[i].stride * reader->stripRows[i];
     choose_rows(reader, i, &cinfo->comp_info[i]);
@@ -61,7 +62,7 @@ void cimage_plane_reader_advance(PlaneReader *reader, j_decompress_ptr cinfo, ui
 void cimage_plane_reader_read(const PlaneReader *reader, j_decompress_ptr cinfo) {
   JSAMPROW rows[3][MAX_SAMP_FACTOR * DCTSIZE];
   JSAMPARRAY strip[3] = {rows[0], rows[1], rows[2]};
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < reader->planeCount; i++) {
     const CImageBitmap *plane = &reader->strips[i];
     for (size_t row = 0; row < reader->stripRows[i]; row++) rows[i][row] = plane->pixels + row * plane->stride;
   }

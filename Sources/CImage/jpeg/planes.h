@@ -1,4 +1,4 @@
-// Reads a JPEG image as luma and two chroma planes, as the file stores it.
+// Reads a JPEG image as luma and, unless it is gray, two chroma planes, as the file stores it.
 
 #ifndef CIMAGE_JPEG_PLANES_H
 #define CIMAGE_JPEG_PLANES_H
@@ -7,6 +7,8 @@
 
 /// The state of reading the planes of one file. A strip is one row of MCUs, the interleaved blocks of all planes.
 typedef struct PlaneReader {
+  /// 1 or 3.
+  int planeCount;
   CImagePlane planes[3];
   /// The part of each plane that is needed.
   CImageArea needed[3];

@@ -1,26 +1,6 @@
 #include "scans.h"
 
-#include "error.h"
-
-#include <string.h>
-
-enum { markerEOI = 0xD9, markerSOS = 0xDA };
-
-/// Returns the next marker other than those inside entropy-coded data: FF00, RST0 to RST7 and fill. NULL at the end.
-static const uint8_t *next_marker(const uint8_t *bytes, const uint8_t *end) {
-  while (bytes < end && (bytes = memchr(bytes, 0xFF, (size_t)(end - bytes))) != NULL && bytes + 1 < end) {
-    if (bytes[1] != 0 && bytes[1] != 0xFF && (bytes[1] < 0xD0 || bytes[1] > 0xD7)) return bytes;
-    bytes += bytes[1] == 0xFF ? 1 : 2;
-  }
-  return NULL;
-}
-
-/// Returns the bytes after the segment of a marker; NULL if the segment is invalid or incomplete.
-static const uint8_t *after_segment(const uint8_t *marker, const uint8_t *end) {
-  if (end - marker < 4) return NULL;
-  size_t length = (size_t)marker[2] << 8 | marker[3];
-  return length >= 2 && length + 2 <= (size_t)(end - marker) ? marker + 2 + length : NULL;
-}
+#include "headers.h"
 
 /// Returns true if a marker begins a scan that does not affect the output: AC coefficients of a component whose blocks
 /// become one sample each. A scan of AC coefficients has one component (ITU-T T.81, G.1.1.1.1). `marker[4]` is the
@@ -36,8 +16,8 @@ static bool is_idle(j_decompress_ptr cinfo, const uint8_t *marker, const uint8_t
 
 /// Returns the marker after the segment at `marker` and its entropy-coded data, if any.
 static const uint8_t *following(const uint8_t *marker, const uint8_t *end) {
-  const uint8_t *bytes = after_segment(marker, end);
-  return bytes != NULL ? next_marker(bytes, end) : NULL;
+  const uint8_t *bytes = cimage_jpeg_after_segment(marker, end);
+  return bytes != NULL ? cimage_jpeg_next_marker(bytes, end) : NULL;
 }
 
 /// Gives libjpeg the bytes from the next scan that is not idle to the idle scan after it.
@@ -71,7 +51,7 @@ bool cimage_leave_out_scans(ScanSource *source, j_decompress_ptr cinfo, int maxS
   const uint8_t *rest = cinfo->src->next_input_byte, *end = rest + cinfo->src->bytes_in_buffer;
   if (!cinfo->progressive_mode) return false;
   // The header of the first scan is read; its data comes next.
-  const uint8_t *marker = next_marker(rest, end);
+  const uint8_t *marker = cimage_jpeg_next_marker(rest, end);
   if (!is_worth_while(cinfo, marker, end, maxScans)) return false;
   source->manager = *cinfo->src;
   source->atEnd = cinfo->src->fill_input_buffer;

@@ -1,11 +1,8 @@
 #include "segment.h"
 
-void cimage_segment_begin(Segment *segment) {
-  segment->reader = (BitReader){.next = segment->window};
-  segment->end = segment->window;
-  segment->isLast = false;
-  cimage_segment_fill(segment);
-}
+#include <limits.h>
+
+enum { markerRST0 = 0xD0 };
 
 /// Copies bytes up to the next 0xFF, at most `room`. Returns the end of the copy.
 static uint8_t *copy_plain(Segment *segment, uint8_t *out, size_t room) {
@@ -41,11 +38,35 @@ void cimage_segment_fill(Segment *segment) {
   memset(segment->end, 0, sizeof segment->window - windowBytes);
 }
 
-bool cimage_segment_ends(Segment *segment, uint8_t marker) {
+static void begin(Segment *segment) {
+  segment->reader = (BitReader){.next = segment->window};
+  segment->untilRestart = segment->interval > 0 ? segment->interval : UINT_MAX;
+  segment->end = segment->window;
+  segment->isLast = false;
+  cimage_segment_fill(segment);
+}
+
+void cimage_segment_begin(Segment *segment, const uint8_t *rest, const uint8_t *fileEnd, unsigned interval) {
+  segment->rest = rest;
+  segment->fileEnd = fileEnd;
+  segment->interval = interval;
+  segment->restarts = 0;
+  begin(segment);
+}
+
+uint8_t cimage_segment_end(Segment *segment) {
   // Any number of 0xFF may come before a marker.
   while (segment->fileEnd - segment->rest > 2 && segment->rest[1] == 0xFF) segment->rest += 1;
   // Up to seven bits fill the last byte.
   ptrdiff_t left = 8 * (segment->end - segment->reader.next) + (ptrdiff_t)segment->reader.count;
-  return segment->isLast && left >= 0 && left < 8 && segment->fileEnd - segment->rest >= 2 &&
-         segment->rest[1] == marker;
+  bool isRead = segment->isLast && left >= 0 && left < 8 && segment->fileEnd - segment->rest >= 2;
+  return isRead ? segment->rest[1] : 0;
+}
+
+bool cimage_segment_restart(Segment *segment) {
+  if (cimage_segment_end(segment) != markerRST0 + segment->restarts % 8) return false;
+  segment->restarts += 1;
+  segment->rest += 2;
+  begin(segment);
+  return true;
 }

@@ -31,6 +31,9 @@ typedef struct Segment {
   BitReader reader;
   /// The rest of the file.
   const uint8_t *rest, *fileEnd;
+  /// The number of MCUs from one restart marker to the next; that before the next one, which no scan reaches if it has
+  /// none; and the number of markers so far.
+  unsigned interval, untilRestart, restarts;
   /// The end of the bytes in the window.
   uint8_t *end;
   /// True if the window has the last bytes of the segment. `rest` then begins with the marker after it.
@@ -40,14 +43,19 @@ typedef struct Segment {
   uint8_t window[windowBytes + mcuBytes + 2 * sizeof(uint64_t)];
 } Segment;
 
-/// Begins the segment at `rest`.
-void cimage_segment_begin(Segment *segment);
+/// Begins the first segment of a scan, whose data begins at `rest`. The scan has a restart marker after every
+/// `interval` MCUs, or none if that is 0.
+void cimage_segment_begin(Segment *segment, const uint8_t *rest, const uint8_t *fileEnd, unsigned interval);
+
+/// Begins the segment after the restart marker that must come next. Returns false if another marker or data does.
+bool cimage_segment_restart(Segment *segment);
 
 /// Copies more bytes to the window. All bytes that were read must have been in it.
 void cimage_segment_fill(Segment *segment);
 
-/// Returns true if all bytes of the segment are read, and the given marker follows. `rest` then begins with it.
-bool cimage_segment_ends(Segment *segment, uint8_t marker);
+/// Returns the marker that follows the segment, with which `rest` then begins; 0 if there is none, or if some bytes of
+/// the segment are not read.
+uint8_t cimage_segment_end(Segment *segment);
 
 /// Returns false if the position is beyond the segment.
 static inline bool segment_is_valid(const Segment *segment) {

@@ -96,7 +96,14 @@ import Testing
     jpeg.keepsCoefficients = true
     decoder = JPEGDecoder(jpeg)
     decoder.adapt(to: demand)
-    #expect(decoder.peakBytes == 250 * 3 * 64 + 1000 * 800 * 3 * 2)
+    #expect(decoder.peakBytes == 250 * 3 * 64 + 1000 * 800 * 3 / 64 * (64 * 2 + 8))
+  }
+
+  @Test(arguments: [("rgb-444.jpg", 3.0), ("rgb-420.jpg", 1.5), ("rgb-422.jpg", 2.0), ("gray.jpg", 1), ("cmyk.jpg", 4)])
+  func `A JPEG has as many coefficients as samples`(name: String, samples: Double) throws {
+    let file = try Fixtures.image(name)
+    let decoder = try #require(try JPEGDecoder(prefix: file.span, limits: DecodingLimits(maxPixels: .max)))
+    #expect(decoder.jpeg.samplesPerPixel == samples)
   }
 
   /// The child process reports its peak of memory, which the tests that run at the same time would disturb.

@@ -87,10 +87,10 @@ struct JPEGDecoder: FileDecoder {
 
   var decodedSize: PixelSize { header.storedSize.divided(by: shrink, .up) }
 
-  /// A few rows, and the coefficients of a file with several scans.
+  /// A few rows, and the coefficients of a file with several scans, with eight bytes more for each block of 64.
   var peakBytes: Int {
     let rows = decodedSize.width * header.layout.channels * 64
-    return rows + (jpeg.keepsCoefficients ? jpeg.coefficientBytes : 0)
+    return rows + (jpeg.keepsCoefficients ? jpeg.coefficientBytes / 16 * 17 : 0)
   }
 
   func decode(

@@ -9,11 +9,13 @@ struct JPEGHeader: Sendable {
   var isCMYK = false
   /// The ratio of the chroma spacings in the two directions: 1 for 4:4:4 and 4:2:0, 2 for 4:2:2.
   var chromaStretch = 1
+  /// The number of samples of all components per pixel: 3 for 4:4:4, 1.5 for 4:2:0.
+  var samplesPerPixel = 3.0
   /// The location of the ICC profile in the file.
   var profile = JPEGProfile()
 
-  /// The size of all coefficients in bytes: two bytes each, and at most one per pixel and component.
-  var coefficientBytes: Int { image.storedSize.area * 2 * (isCMYK ? 4 : image.layout.channels) }
+  /// The size of all coefficients in bytes: two bytes each, and one for each sample.
+  var coefficientBytes: Int { Int(Double(image.storedSize.area) * samplesPerPixel * 2) }
 }
 
 /// Walks the segments of a JPEG file up to its first scan (ITU-T T.81, annex B).
@@ -98,10 +100,21 @@ struct JPEGHeaderReader {
     }
     header.keepsCoefficients = code == 0xC2 || code == 0xCA
     header.chromaStretch = chromaStretch(frame)
+    header.samplesPerPixel = samplesPerPixel(frame)
   }
 
-  /// Computes ``JPEGHeader/chromaStretch`` from the sampling factors of the first two components. Each pair takes one
-  /// byte: horizontal in the high bits, vertical in the low bits.
+  /// Computes ``JPEGHeader/samplesPerPixel`` from the sampling factors of all components. Each pair takes one byte:
+  /// horizontal in the high bits, vertical in the low bits.
+  private func samplesPerPixel(_ frame: Span<UInt8>) -> Double {
+    let count = Int(frame[5])
+    guard frame.count >= 6 + 3 * count else { return Double(count) }
+    let factors = (0..<count).map { frame[7 + 3 * $0] }
+    let largest = Int(factors.map { $0 >> 4 }.max() ?? 0) * Int(factors.map { $0 & 15 }.max() ?? 0)
+    let all = factors.reduce(0) { $0 + Int($1 >> 4) * Int($1 & 15) }
+    return largest > 0 ? Double(all) / Double(largest) : Double(count)
+  }
+
+  /// Computes ``JPEGHeader/chromaStretch`` from the sampling factors of the first two components.
   private func chromaStretch(_ frame: Span<UInt8>) -> Int {
     guard frame.count >= 12 else { return 1 }
     let (first, second) = (frame[7], frame[10])
