@@ -1,6 +1,6 @@
 # The targets of releases and their packages.
 
-.PHONY: install install-files install-decoder install-pdf-decoder uninstall dist image test-packages
+.PHONY: install install-files install-decoder install-pdf-decoder uninstall dist image test-packages order
 
 ## Builds the release and installs it below $(PREFIX).
 install: release install-files install-decoder install-pdf-decoder
@@ -47,3 +47,13 @@ image: release
 test-packages: PACKAGES += debootstrap lintian buildah python3-venv shared-mime-info
 test-packages: dist
 	$(SERVERS) python3 -B Tests/Scripts/packages.py $(PACKED)
+
+## Writes Packaging/order.txt: the functions that a usual run calls, which the linker puts next to each other. An old
+## list only costs memory.
+order: PACKAGES += valgrind libnghttp2-dev libidn2-dev libunistring-dev build-essential dpkg-dev
+order: setup
+	Packaging/libraries.sh $(LIBRARIES)
+	rm -f "$$($(STATIC) --show-bin-path)/thumbs"
+	THUMBS_STRIP=--strip-debug $(STATIC)
+	python3 -B Packaging/order.py "$$($(STATIC) --show-bin-path)/thumbs" > .build-static/order.txt
+	mv .build-static/order.txt Packaging/order.txt
