@@ -21,10 +21,15 @@ bool __real_cimage_ordinary_open(OrdinaryDecoder *decoder, j_decompress_ptr cinf
                                  size_t leastBytes, ScanLimits limits);
 bool __real_cimage_ordinary_read(OrdinaryDecoder *decoder, const PlaneReader *reader);
 
+/// The file that is decoded.
+static const uint8_t *file;
+
 // Called instead of our decoders, because of an option of the linker. They take short files, too.
 bool __wrap_cimage_ordinary_open(OrdinaryDecoder *decoder, j_decompress_ptr cinfo, const uint8_t *end,
                                  size_t leastBytes, ScanLimits limits) {
   (void)leastBytes;
+  // libjpeg reads from other memory if the file ends within its header.
+  if (cinfo->src->next_input_byte < file || cinfo->src->next_input_byte > end) abort();
   bool isOpen = !usesLibjpeg && __real_cimage_ordinary_open(decoder, cinfo, end, 0, limits);
   begun += isOpen;
   return isOpen;
@@ -234,6 +239,7 @@ static bool compare(const uint8_t *bytes, size_t count, CImageJPEGDecoding optio
   Planes planes[2] = {0};
   CImageStatus statuses[2];
   CImageMessages messages[2] = {0};
+  file = bytes;
   for (int i = 0; i < 2; i++) {
     usesLibjpeg = i == 1;
     statuses[i] = decode(&planes[i], bytes, count, options, &messages[i]);

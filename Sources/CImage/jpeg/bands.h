@@ -20,7 +20,7 @@ typedef struct StoredBlock {
   int16_t *values;
   /// One bit for each coefficient that is not zero, in the order of the file.
   uint64_t *present;
-  /// The place of each coefficient in `values`; that of unused ones is the last one.
+  /// The place of each coefficient in `values`. Unused ones share the last place, whose value means nothing.
   const uint8_t *slots;
 } StoredBlock;
 
@@ -29,7 +29,7 @@ static inline void store(StoredBlock block, uint32_t index, int32_t value) {
   *block.present |= (uint64_t)(value != 0) << index;
 }
 
-/// Reads the number of blocks that end at once, of which `symbol` has the number of bits.
+/// Reads the number of blocks that end at once, which has `count` bits below its highest one.
 static inline void read_ended(BitReader *reader, Band *band, unsigned count) {
   band->ended = 1u << count;
   if (count > 0) band->ended += (uint32_t)(reader->bits >> (64 - count));
@@ -78,8 +78,8 @@ static inline bool read_high_bits(BitReader *reader, Band *band, StoredBlock blo
   return true;
 }
 
-/// Reads one more bit of each of the `known` coefficients that come before `place`, which each of them moves back by
-/// one, and removes them. Returns the place.
+/// Reads one more bit of each of the `known` coefficients up to the new one at `place`, and removes them from `known`.
+/// Each of them moves the new one to the next place. Returns its place.
 static inline uint32_t correct(BitReader *reader, const Band *band, StoredBlock block, uint64_t *known,
                                uint32_t place) {
   while (*known != 0 && (uint32_t)__builtin_ctzll(*known) <= place) {

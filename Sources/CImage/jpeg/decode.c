@@ -253,10 +253,12 @@ static CImageStatus pass_strip(const Decoder *self, const PlaneReader *reader) {
 
 /// Prepares decoding planes or gray pixels without libjpeg. Returns false if libjpeg decodes the file.
 static bool open_ordinary(Decoder *self) {
-  ScanLimits limits = {self->options.maxMemory, self->options.maxScans, self->leavesOut};
   bool hasPlanes = self->sink.begin != NULL || self->cinfo.num_components == 1;
-  return hasPlanes && cimage_ordinary_open(&self->ordinary, &self->cinfo, self->bytes + self->count,
-                                           leastOrdinaryBytes, limits);
+  // If the file ends within the header of its first scan, libjpeg has read the rest of it from other memory.
+  if (!hasPlanes || self->errors.reachedEnd) return false;
+  ScanLimits limits = {self->options.maxMemory, self->options.maxScans, self->leavesOut};
+  const uint8_t *end = self->bytes + self->count;
+  return cimage_ordinary_open(&self->ordinary, &self->cinfo, end, leastOrdinaryBytes, limits);
 }
 
 /// Begins the file with libjpeg, and frees the coefficients that our decoder has read.

@@ -20,12 +20,12 @@ typedef struct ScanHeader {
   int count;
   /// The components, in the order of the frame, and the numbers of their tables.
   int components[MAX_COMPS_IN_SCAN], dcTables[MAX_COMPS_IN_SCAN], acTables[MAX_COMPS_IN_SCAN];
-  /// The first and the last coefficient; the number of their low bits that were missing before, 0 if all were; and that
-  /// of those that are missing after it.
+  /// The first and the last coefficient; the number of their low bits that were missing before the scan, or 0 if no
+  /// scan had any bits; and the number of those that are missing after it.
   int first, last, high, low;
 } ScanHeader;
 
-/// Reads the header that begins with its length. Returns false if it is invalid.
+/// Reads the header that begins with its length, and is whole. Returns false if it is invalid.
 bool cimage_jpeg_read_scan(ScanHeader *header, const struct jpeg_decompress_struct *cinfo, const uint8_t *segment);
 
 /// The tables that files may have of each kind.
@@ -34,7 +34,7 @@ typedef struct HuffmanCodes {
   bool hasDC[NUM_HUFF_TBLS], hasAC[NUM_HUFF_TBLS];
 } HuffmanCodes;
 
-/// Reads the tables of a segment that begins with its length. Returns false if they are invalid.
+/// Reads the tables of a segment that begins with its length, and is whole. Returns false if they are invalid.
 bool cimage_jpeg_read_codes(HuffmanCodes *codes, const uint8_t *segment);
 
 #endif

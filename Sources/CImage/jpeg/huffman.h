@@ -21,8 +21,8 @@ enum { lookUpBits = 11, lookUpBitsOfDC = 9 };
 /// - at 48, a signed byte: the value of the first one; 0 if there is only one
 /// - at 62: 1 if the last symbol is the end of the block, at 63: 1 if it is not a coefficient
 ///
-/// In a band of a progressive file, the end of the block is the end of several blocks. Then the coefficients before it
-/// are the number of bits that follow it.
+/// In a progressive file, one symbol ends several blocks. In place of the number of coefficients before it, it has the
+/// number of bits that follow it.
 typedef uint64_t Symbols;
 
 static inline unsigned all_bits(Symbols symbols) { return symbols & 63; }

@@ -12,14 +12,14 @@ typedef struct OrdinaryDecoder {
   ProgressiveDecoder *progressive;
 } OrdinaryDecoder;
 
-/// Prepares decoding a file that ends at `end`, after its header and before `jpeg_start_decompress`. Changes nothing in
-/// `cinfo`. Returns false if the file is unusual in any way, if fewer than `leastBytes` of it are left, if it exceeds a
-/// limit, or if memory runs out. The caller closes the decoder.
+/// Prepares decoding a file, of which libjpeg has read only the header, the whole of which is in memory. The file ends
+/// at `end`. Changes nothing in `cinfo`. Returns false if the file is unusual in any way, if fewer than `leastBytes` of
+/// it are left, if it exceeds a limit, or if memory runs out. The caller closes the decoder.
 bool cimage_ordinary_open(OrdinaryDecoder *decoder, j_decompress_ptr cinfo, const uint8_t *end, size_t leastBytes,
                           ScanLimits limits);
 
 /// Decodes the next strip into the memory of `reader`. Returns false if its data is not exactly as it should be. Then
-/// libjpeg must decode the file from the start. Its strips before this one are the same.
+/// libjpeg must decode the file from the start, and its first strips are the same as those from here.
 bool cimage_ordinary_read(OrdinaryDecoder *decoder, const PlaneReader *reader);
 
 /// Frees the memory of a decoder, once or several times.

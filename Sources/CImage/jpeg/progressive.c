@@ -9,7 +9,7 @@
 /// The most scans of an ordinary file. They visit no more blocks than libjpeg may, because no scan visits one twice.
 enum { maxOrdinaryScans = 32 };
 
-/// The most low bits that a scan of AC coefficients leaves to others, so that ten bits above them fit in 16.
+/// The most low bits that a scan leaves to others, so that the ten bits of an AC coefficient above them fit in 16.
 enum { maxShift = 5 };
 
 /// The coefficients of a component.
@@ -275,7 +275,8 @@ static const uint8_t *pass_scan(ProgressiveDecoder *self, j_decompress_ptr cinfo
   return isSkipped ? cimage_jpeg_next_marker(data, end) : NULL;
 }
 
-/// Returns true if all bits of all coefficients are read that the samples depend on.
+/// Returns true if all bits of all coefficients are read. If some are missing, libjpeg smooths blocks. Those of skipped
+/// scans do not count.
 static bool has_all_bits(const ProgressiveDecoder *self) {
   for (int i = 0; i < self->count; i++) {
     const Component *component = &self->components[i];

@@ -31,8 +31,8 @@ typedef struct Segment {
   BitReader reader;
   /// The rest of the file.
   const uint8_t *rest, *fileEnd;
-  /// The number of MCUs from one restart marker to the next; that before the next one, which no scan reaches if it has
-  /// none; and the number of markers so far.
+  /// The number of MCUs from one restart marker to the next, or 0; the number before the next marker, which is larger
+  /// than any scan if there are none; and the number of markers so far.
   unsigned interval, untilRestart, restarts;
   /// The end of the bytes in the window.
   uint8_t *end;
