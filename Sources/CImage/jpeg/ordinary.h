@@ -12,9 +12,9 @@ typedef struct OrdinaryDecoder {
   ProgressiveDecoder *progressive;
 } OrdinaryDecoder;
 
-/// Prepares decoding a file, of which libjpeg has read only the header, the whole of which is in memory. The file ends
-/// at `end`. Changes nothing in `cinfo`. Returns false if the file is unusual in any way, if fewer than `leastBytes` of
-/// it are left, if it exceeds a limit, or if memory runs out. The caller closes the decoder.
+/// Prepares decoding a file of which libjpeg has read only the header. The header must be complete. The file ends at
+/// `end`. Changes nothing in `cinfo`. Returns false if the file is unusual in any way, if fewer than `leastBytes` of it
+/// are left, if it exceeds a limit, or if memory runs out. The caller closes the decoder.
 bool cimage_ordinary_open(OrdinaryDecoder *decoder, j_decompress_ptr cinfo, const uint8_t *end, size_t leastBytes,
                           ScanLimits limits);
 
