@@ -12,6 +12,7 @@ import sys
 import tempfile
 import threading
 
+# The files that a usual run fetches.
 IMAGES = pathlib.Path(__file__).resolve().parents[1] / "Tests/Fixtures/pictures"
 COPIES = 4
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Compares the samples that our decoders of JPEG files decode with those of libjpeg, for ROUNDS (default 400) files of
+# Compares the samples that our decoders of JPEG files decode with those of libjpeg, for ROUNDS (default 1000) files of
 # all kinds and 24 damaged copies of each, with the address and undefined-behavior sanitizers: with the instructions of
 # this processor, and with the code for others.
 #
@@ -15,5 +15,5 @@ for flag in -D_GNU_SOURCE -U__SSE2__; do
     -fno-sanitize-recover=all $wrap -I "$root/Sources/CImage/include" -o "$out/planes" \
     "$root/Tests/Scripts/planes.c" "$root"/Sources/CImage/*.c "$root"/Sources/CImage/*/*.c \
     $(pkg-config --cflags --libs $libraries) -lm
-  (cd "$out" && ./planes "${1:-400}" "${2:-1}")
+  (cd "$out" && ./planes "${1:-1000}" "${2:-1}")
 done

@@ -51,19 +51,12 @@ static inline bool read_end(BitReader *reader, Band *band, StoredBlock block, ui
   return true;
 }
 
-/// Returns the symbols that come next, one only if a second one may be beyond the band.
-static inline Symbols next_band_symbols(const BitReader *reader, const Band *band, uint32_t index) {
-  Symbols symbols = band->table->lookUp[reader->bits >> (64 - lookUpBits)];
-  bool isRare = all_bits(symbols) == 0 || index + before_last(symbols) >= band->last;
-  return __builtin_expect(isRare, 0) ? cimage_huffman_find(band->table, reader->bits) : symbols;
-}
-
 /// Reads the high bits of the coefficients of a block that has symbols.
 static inline bool read_high_bits(BitReader *reader, Band *band, StoredBlock block) {
   uint32_t index = band->first, sign;
   while (index <= band->last) {
     read_bits(reader);
-    Symbols symbols = next_band_symbols(reader, band, index);
+    Symbols symbols = next_symbols(reader, band->table, index, band->last);
     if (is_special(symbols)) return read_end(reader, band, block, index, symbols);
     uint32_t last = index + before_last(symbols);
     if (__builtin_expect(last > band->last, 0)) return false;

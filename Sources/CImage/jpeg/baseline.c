@@ -3,9 +3,8 @@
 #include <stdlib.h>
 
 #include "coefficients.h"
+#include "headers.h"
 #include "inverse.h"
-
-enum { markerEOI = 0xD9 };
 
 /// The number of tables that baseline files may have of each kind (ITU-T T.81, B.2.4.2).
 enum { tableCount = 2 };

@@ -49,18 +49,18 @@ static inline void put_last(Block block, const Dequantizer *dequantizer, uint32_
   block.values[place] = (int16_t)((product ^ sign) - sign);
 }
 
-/// Returns the symbols that come next, of which at most the last one is beyond the block. Two symbols are returned
-/// singly if the second one may be.
-static inline Symbols next_symbols(const BitReader *reader, const BlockCodes *codes, uint32_t index) {
-  Symbols symbols = codes->ac->lookUp[reader->bits >> (64 - lookUpBits)];
-  bool isRare = all_bits(symbols) == 0 || index + before_last(symbols) >= 63;
-  return __builtin_expect(isRare, 0) ? cimage_huffman_find(codes->ac, reader->bits) : symbols;
+/// Returns the symbols that come next, of which at most the last one is beyond the coefficient `end`. Two symbols are
+/// returned singly if the second one may be.
+static inline Symbols next_symbols(const BitReader *reader, const HuffmanTable *table, uint32_t index, uint32_t end) {
+  Symbols symbols = table->lookUp[reader->bits >> (64 - lookUpBits)];
+  bool isRare = all_bits(symbols) == 0 || index + before_last(symbols) >= end;
+  return __builtin_expect(isRare, 0) ? cimage_huffman_find(table, reader->bits) : symbols;
 }
 
 /// Reads one or two symbols, the first of which is for coefficient number `*index`. Without a block, they are skipped.
 ALWAYS_INLINE static inline BlockStatus read_symbols(BitReader *reader, const BlockCodes *codes, Block block,
                                                      uint32_t *index) {
-  Symbols symbols = next_symbols(reader, codes, *index);
+  Symbols symbols = next_symbols(reader, codes->ac, *index, 63);
   uint32_t first = *index + before_first(symbols), last = *index + before_last(symbols);
   if (__builtin_expect(is_special(symbols), 0)) {
     if (!ends_block(symbols)) return BlockIsInvalid;

@@ -256,7 +256,9 @@ static bool open_ordinary(Decoder *self) {
   bool hasPlanes = self->sink.begin != NULL || self->cinfo.num_components == 1;
   // If the file ends within the header of its first scan, libjpeg has read the rest of it from other memory.
   if (!hasPlanes || self->errors.reachedEnd) return false;
-  ScanLimits limits = {self->options.maxMemory, self->options.maxScans, self->leavesOut};
+  // No scan visits a block twice, so as many scans as passes visit no more blocks than they may.
+  int maxScans = self->options.maxScans < maxPasses ? self->options.maxScans : maxPasses;
+  ScanLimits limits = {self->options.maxMemory, maxScans, self->leavesOut};
   const uint8_t *end = self->bytes + self->count;
   return cimage_ordinary_open(&self->ordinary, &self->cinfo, end, leastOrdinaryBytes, limits);
 }

@@ -4,7 +4,7 @@
 
 const uint8_t *cimage_jpeg_next_marker(const uint8_t *bytes, const uint8_t *end) {
   while (bytes < end && (bytes = memchr(bytes, 0xFF, (size_t)(end - bytes))) != NULL && bytes + 1 < end) {
-    if (bytes[1] != 0 && bytes[1] != 0xFF && (bytes[1] < 0xD0 || bytes[1] > 0xD7)) return bytes;
+    if (bytes[1] != 0 && bytes[1] != 0xFF && (bytes[1] < markerRST0 || bytes[1] > markerRST0 + 7)) return bytes;
     bytes += bytes[1] == 0xFF ? 1 : 2;
   }
   return NULL;
@@ -19,7 +19,7 @@ const uint8_t *cimage_jpeg_after_segment(const uint8_t *marker, const uint8_t *e
   return length >= 2 && length + 2 <= (size_t)(end - marker) ? marker + 2 + length : NULL;
 }
 
-/// Returns the number of the component with an identifier; -1 if there is none.
+/// Returns the index of the component with this identifier, or -1.
 static int component_with(const struct jpeg_decompress_struct *cinfo, int identifier) {
   for (int i = 0; i < cinfo->num_components; i++) {
     if (cinfo->comp_info[i].component_id == identifier) return i;

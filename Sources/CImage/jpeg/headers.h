@@ -7,7 +7,7 @@
 
 #include "error.h"
 
-enum { markerDHT = 0xC4, markerEOI = 0xD9, markerSOS = 0xDA };
+enum { markerDHT = 0xC4, markerRST0 = 0xD0, markerEOI = 0xD9, markerSOS = 0xDA };
 
 /// Returns the next marker other than those inside entropy-coded data: FF00, RST0 to RST7 and fill. NULL at the end.
 const uint8_t *cimage_jpeg_next_marker(const uint8_t *bytes, const uint8_t *end);

@@ -6,9 +6,6 @@
 #include "headers.h"
 #include "inverse.h"
 
-/// The most scans of an ordinary file. They visit no more blocks than libjpeg may, because no scan visits one twice.
-enum { maxOrdinaryScans = 32 };
-
 /// The most low bits that a scan leaves to others, so that the ten bits of an AC coefficient above them fit in 16.
 enum { maxShift = 5 };
 
@@ -295,7 +292,7 @@ static bool read_scans(ProgressiveDecoder *self, j_decompress_ptr cinfo, const u
     const uint8_t *after = cimage_jpeg_after_segment(marker, end);
     if (after == NULL) return false;
     if (marker[1] == markerSOS) {
-      if (++scans > self->limits.maxScans || scans > maxOrdinaryScans) return false;
+      if (++scans > self->limits.maxScans) return false;
       marker = pass_scan(self, cinfo, marker + 2, end);
     } else {
       if (marker[1] != markerDHT || !cimage_jpeg_read_codes(&self->codes, marker + 2)) return false;

@@ -2,7 +2,7 @@
 
 #include <limits.h>
 
-enum { markerRST0 = 0xD0 };
+#include "headers.h"
 
 /// Copies bytes up to the next 0xFF, at most `room`. Returns the end of the copy.
 static uint8_t *copy_plain(Segment *segment, uint8_t *out, size_t room) {

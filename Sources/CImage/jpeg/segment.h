@@ -31,9 +31,12 @@ typedef struct Segment {
   BitReader reader;
   /// The rest of the file.
   const uint8_t *rest, *fileEnd;
-  /// The number of MCUs from one restart marker to the next, or 0; the number before the next marker, which is larger
-  /// than any scan if there are none; and the number of markers so far.
-  unsigned interval, untilRestart, restarts;
+  /// The number of MCUs from one restart marker to the next; 0 without markers.
+  unsigned interval;
+  /// The number of MCUs before the next marker. Without markers, no scan has as many.
+  unsigned untilRestart;
+  /// The number of markers so far.
+  unsigned restarts;
   /// The end of the bytes in the window.
   uint8_t *end;
   /// True if the window has the last bytes of the segment. `rest` then begins with the marker after it.
@@ -53,8 +56,8 @@ bool cimage_segment_restart(Segment *segment);
 /// Copies more bytes to the window. All bytes that were read must have been in it.
 void cimage_segment_fill(Segment *segment);
 
-/// Returns the marker that follows the segment, with which `rest` then begins; 0 if there is none, or if some bytes of
-/// the segment are not read.
+/// Returns the marker after the segment, or 0 if there is none or if some bytes of the segment are not read. `rest` then
+/// begins with the marker.
 uint8_t cimage_segment_end(Segment *segment);
 
 /// Returns false if the position is beyond the segment.
