@@ -22,7 +22,7 @@ DIST := .build-static/dist
 PREFIX := /usr/local
 SHARE = $(DESTDIR)$(PREFIX)/share
 
-.PHONY: help run test build docs release format lint structure clean setup
+.PHONY: help run test build docs release linked format lint structure clean setup
 
 ## Prints the targets.
 help:
@@ -54,11 +54,7 @@ build: setup
 	$(RELEASE) --product thumbs
 
 ## Builds the command, its manual page and its completions in $(DIST).
-release: PACKAGES += libnghttp2-dev libidn2-dev libunistring-dev build-essential dpkg-dev
-release: setup
-	Packaging/libraries.sh $(LIBRARIES)
-	rm -f "$$($(STATIC) --show-bin-path)/thumbs"
-	$(STATIC)
+release: linked
 	mkdir -p $(DIST)
 	install -m 755 "$$($(STATIC) --show-bin-path)/thumbs" $(DIST)/thumbs
 	Packaging/decoder.sh $(DIST)
@@ -66,6 +62,13 @@ release: setup
 	for shell in bash zsh fish; do \
 	  $(DIST)/thumbs --generate-completion-script $$shell | sed '1{/^#!/d}' > $(DIST)/thumbs.$$shell; done
 	python3 -B Packaging/licenses.py .build-static/checkouts $(DIST)/licenses $(DIST)/thumbs
+
+## Links the command with all of its libraries, for `make release` and `make order`.
+linked: PACKAGES += libnghttp2-dev libidn2-dev libunistring-dev build-essential dpkg-dev
+linked: setup
+	Packaging/libraries.sh $(LIBRARIES)
+	rm -f "$$($(STATIC) --show-bin-path)/thumbs"
+	$(STATIC)
 
 ## Corrects the format of the sources.
 format:

@@ -50,10 +50,8 @@ test-packages: dist
 
 ## Writes Packaging/order.txt: the functions that a usual run calls, which the linker puts next to each other. An old
 ## list only costs memory.
-order: PACKAGES += valgrind libnghttp2-dev libidn2-dev libunistring-dev build-essential dpkg-dev
-order: setup
-	Packaging/libraries.sh $(LIBRARIES)
-	rm -f "$$($(STATIC) --show-bin-path)/thumbs"
-	THUMBS_STRIP=--strip-debug $(STATIC)
+order: PACKAGES += valgrind
+order: export THUMBS_STRIP = --strip-debug
+order: linked
 	python3 -B Packaging/order.py "$$($(STATIC) --show-bin-path)/thumbs" > .build-static/order.txt
 	mv .build-static/order.txt Packaging/order.txt

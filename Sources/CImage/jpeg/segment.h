@@ -56,8 +56,8 @@ bool cimage_segment_restart(Segment *segment);
 /// Copies more bytes to the window. All bytes that were read must have been in it.
 void cimage_segment_fill(Segment *segment);
 
-/// Returns the marker after the segment, or 0 if there is none or if some bytes of the segment are not read. `rest` then
-/// begins with the marker.
+/// Returns the marker after the segment, with which `rest` begins then. Returns 0 if there is none, or if some bytes of
+/// the segment are not read.
 uint8_t cimage_segment_end(Segment *segment);
 
 /// Returns false if the position is beyond the segment.
