@@ -1,4 +1,5 @@
 package import Foundation
+internal import TestSupport
 
 extension Operation {
   /// The names of the flags that are true.
@@ -30,6 +31,10 @@ extension OperationQueue {
 
   /// Adds operations in order.
   package func add(_ operations: [Operation]) { for operation in operations { addOperation(operation) } }
+
+  /// Returns when the queue is empty. An operation leaves its queue only after it has notified its dependents, so its
+  /// `end()` may return before.
+  package func becomesEmpty() async { await eventually { operationCount == 0 } }
 }
 
 /// Runs `body` on a thread that it may block.

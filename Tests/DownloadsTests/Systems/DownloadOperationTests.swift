@@ -76,10 +76,10 @@ import Testing
     _ = await held.exchanges.values(count: 1)
     operations[2].cancel()
     await held.resume(first: 1)
-    for operation in operations { await operation.end() }
+    await queue.becomesEmpty()
 
     #expect(operations.map(\.result?.failure) == [nil, .cancelled, .cancelled])
-    #expect(held.paths == ["first"] && queue.operationCount == 0)
+    #expect(held.paths == ["first"])
   }
 
   @Test func `Canceling an operation during its transfer ends the transfer`() async throws {
@@ -123,12 +123,12 @@ import Testing
     queue.isSuspended = true
     queue.cancelAllOperations()
     queue.isSuspended = false
-    for operation in operations { await operation.end() }
+    await queue.becomesEmpty()
 
     #expect(operations.allSatisfy { $0.result?.failure == .cancelled })
     // If the queue's thread is still beginning a request, it ends the operation, and then leaves the downloader.
     await eventually { downloader.runningCount == 0 }
-    #expect(queue.operationCount == 0 && held.requests.count == 3)
+    #expect(held.requests.count == 3)
   }
 
   // MARK: Pause
