@@ -76,19 +76,21 @@ test-thread test-thread-command: setup .build-thread/mutex.so .build-thread/host
 	  $(SWIFT) test --skip-build --sanitize=thread --scratch-path .build-thread $(FAST_C) --filter '$(THREAD_TESTS)' \
 	  --skip '$(THREAD_SKIPS)' --experimental-maximum-parallelization-width 4
 
+# With optimized Swift, these tests take a quarter of the time, and the build half as long again. Under the thread
+# sanitizer, nothing would be gained, and there are false reports: the standard library, which is then compiled into the
+# tests, is checked, but not the continuations of the runtime that order its accesses.
+ADDRESS := --sanitize=address --scratch-path .build-address $(FAST_C) -Xswiftc -O -Xswiftc -enable-testing
 # The tests in which processes are killed or stopped.
 SEVERAL_PROCESSES := KillTests|PowerLossTests|ProcessTests
 
 ## Runs the imaging and cache tests under the address sanitizer. Few tests run at a time, or some would time out while
 ## they wait.
 test-address: setup .build-thread/hostile-decode
-	THUMBS_TARGETS=ImageCacheTests \
-	  $(SWIFT) build --build-tests --sanitize=address --scratch-path .build-address $(FAST_C)
+	THUMBS_TARGETS=ImageCacheTests $(SWIFT) build --build-tests $(ADDRESS)
 	ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 THUMBS_TARGETS=ImageCacheTests \
 	THUMBS_HOSTILE_DECODER=$(CURDIR)/.build-thread/hostile-decode \
 	LSAN_OPTIONS=suppressions=$(CURDIR)/Tests/Scripts/leaks.supp \
-	  $(SWIFT) test --skip-build --sanitize=address --scratch-path .build-address $(FAST_C) \
-	  --filter ImageCacheTests --skip '$(SEVERAL_PROCESSES)|LogTests|SmartCrop' \
+	  $(SWIFT) test --skip-build $(ADDRESS) --filter ImageCacheTests --skip '$(SEVERAL_PROCESSES)|LogTests|SmartCrop' \
 	  --experimental-maximum-parallelization-width 8
 
 ## Runs long tests of the cache: 200 kills, 500 rounds of flipped bits, four processes for 20 seconds, and a failure of
