@@ -112,35 +112,57 @@ static inline bool read_mean(Component *component, BitReader *reader, uint8_t *s
   return invert_to_1(component->codes.last * component->codes.dequantizer.factors[0], sample);
 }
 
-static inline bool read_samples(Component *component, BitReader *reader, uint8_t *samples) {
+/// The blocks of an MCU that become more than one sample, and where. They are all read before the first one is
+/// transformed: a processor would wait to load rows of coefficients that were just stored one by one.
+typedef struct Blocks {
+  int count;
+  int16_t values[D_MAX_BLOCKS_IN_MCU][64] __attribute__((aligned(32)));
+  Extent extents[D_MAX_BLOCKS_IN_MCU];
+  const Component *components[D_MAX_BLOCKS_IN_MCU];
+  uint8_t *samples[D_MAX_BLOCKS_IN_MCU];
+} Blocks;
+
+static inline bool read_samples(Component *component, BitReader *reader, uint8_t *samples, Blocks *blocks) {
   if (component->side == 1 || !component->isNeeded) return read_mean(component, reader, samples);
-  int16_t values[64] __attribute__((aligned(32)));
-  memset(values, 0, sizeof values);
-  Extent extent;
-  Block block = {values, &extent};
-  return read_block(reader, &component->codes, block) && invert(block, component->side, samples, component->stride);
+  int i = blocks->count++;
+  blocks->components[i] = component;
+  blocks->samples[i] = samples;
+  memset(blocks->values[i], 0, sizeof blocks->values[i]);
+  return read_block(reader, &component->codes, (Block){blocks->values[i], &blocks->extents[i]});
+}
+
+static inline bool invert_all(Blocks *blocks) {
+  for (int i = 0; i < blocks->count; i++) {
+    const Component *component = blocks->components[i];
+    Block block = {blocks->values[i], &blocks->extents[i]};
+    if (!invert(block, component->side, blocks->samples[i], component->stride)) return false;
+  }
+  return true;
 }
 
 /// Reads the blocks of one component in an MCU.
-static inline bool read_component(Component *component, BitReader *reader, JDIMENSION mcu) {
+static inline bool read_component(Component *component, BitReader *reader, JDIMENSION mcu, Blocks *blocks) {
   size_t side = (size_t)component->side, left = (size_t)mcu * (size_t)component->across * side;
   for (size_t y = 0; y < (size_t)component->down; y++) {
     for (size_t x = 0; x < (size_t)component->across; x++) {
       uint8_t *samples = component->samples + y * side * component->stride + left + x * side;
-      if (!read_samples(component, reader, samples)) return false;
+      if (!read_samples(component, reader, samples, blocks)) return false;
     }
   }
   return true;
 }
 
 static bool read_mcus(BaselineDecoder *self) {
+  Blocks blocks;
   for (JDIMENSION mcu = 0; mcu < self->mcus; mcu++) {
     if (!pass_restart(self) || !segment_advance(&self->segment)) return false;
     BitReader reader = self->segment.reader;
+    blocks.count = 0;
     for (int i = 0; i < self->count; i++) {
-      if (!read_component(&self->components[i], &reader, mcu)) return false;
+      if (!read_component(&self->components[i], &reader, mcu, &blocks)) return false;
     }
     self->segment.reader = reader;
+    if (!invert_all(&blocks)) return false;
   }
   return segment_is_valid(&self->segment);
 }

@@ -105,13 +105,16 @@ static inline bool samples_are_safe(Block block, const Lanes *samples, int count
   return block.extent->sum <= safeSum || are_small(samples, count, safeSample);
 }
 
+/// Returns true if all coefficients are in the first four rows and columns, and are small.
+static inline bool is_half(Block block) {
+  return (block.extent->places & 044) == 0 && block.extent->sum <= safeSum;
+}
+
 /// Computes 8x8 samples. Returns false if coefficients are too large.
 static inline bool invert_full(Block block, uint8_t *samples, size_t stride) {
   Lanes v[8];
   if (!load_rows(block, v)) return false;
-  // All coefficients are in the first four rows and columns.
-  bool isHalf = (block.extent->places & 044) == 0 && block.extent->sum <= safeSum;
-  if (isHalf) {
+  if (is_half(block)) {
     transform_half(v, constantBits - middleBits);
     transpose(v);
     transform_half(v, constantBits + middleBits + 3);
@@ -126,6 +129,16 @@ static inline bool invert_full(Block block, uint8_t *samples, size_t stride) {
   return true;
 }
 
+/// Computes the sums and the differences of the even and the odd part, of four numbers.
+static inline void combine_to_4(WideLanes dc, WideLanes other, WideLanes outer, WideLanes inner, int shift,
+                                Lanes out[4]) {
+  WideLanes sum = add(dc, other), difference = subtract(dc, other);
+  out[0] = narrow(add(sum, outer), shift);
+  out[1] = narrow(add(difference, inner), shift);
+  out[2] = narrow(subtract(difference, inner), shift);
+  out[3] = narrow(subtract(sum, outer), shift);
+}
+
 /// Transforms columns of eight coefficients to four numbers.
 static inline void transform_to_4(const Lanes v[8], int shift, Lanes out[4]) {
   Lanes zero = {0};
@@ -133,28 +146,50 @@ static inline void transform_to_4(const Lanes v[8], int shift, Lanes out[4]) {
   WideLanes other = products(v[2], 15137, v[6], -6270);
   WideLanes outer = add(products(v[1], 20995, v[3], 7373), products(v[5], -4926, v[7], -4176));
   WideLanes inner = add(products(v[1], 8697, v[3], -17799), products(v[5], 11893, v[7], -1730));
-  out[0] = narrow(add(add(dc, other), outer), shift);
-  out[1] = narrow(add(subtract(dc, other), inner), shift);
-  out[2] = narrow(subtract(subtract(dc, other), inner), shift);
-  out[3] = narrow(subtract(add(dc, other), outer), shift);
+  combine_to_4(dc, other, outer, inner, shift, out);
 }
 
-/// Computes 4x4 samples. Returns false if coefficients are too large.
-static inline bool invert_to_4(Block block, uint8_t *samples, size_t stride) {
-  Lanes v[8], out[4], zero = {0};
-  if (!load_rows(block, v)) return false;
-  transform_to_4(v, constantBits + 1 - middleBits, v);
-  for (int i = 4; i < 8; i++) v[i] = zero;
+/// Transforms columns of eight coefficients, of which the last four are zero, to four numbers.
+static inline void transform_half_to_4(const Lanes v[8], int shift, Lanes out[4]) {
+  Lanes zero = {0};
+  WideLanes dc = add_number(products(v[0], 16384, zero, 0), 1 << (shift - 1));
+  WideLanes other = products(v[2], 15137, zero, 0);
+  combine_to_4(dc, other, products(v[1], 20995, v[3], 7373), products(v[1], 8697, v[3], -17799), shift, out);
+}
+
+/// Swaps rows and columns of which only the first `count` rows are not zero.
+static inline void transpose_first(Lanes v[8], int count) {
+  Lanes zero = {0};
+  for (int i = count; i < 8; i++) v[i] = zero;
   transpose(v);
-  if (!rows_are_safe(block, v)) return false;
-  transform_to_4(v, constantBits + 1 + middleBits + 3, out);
-  if (!samples_are_safe(block, out, 4)) return false;
-  SampleLanes even = samples_of(out[0], out[2]), odd = samples_of(out[1], out[3]);
+}
+
+/// Stores four columns as rows of samples.
+static inline void store_four_columns(const Lanes v[4], uint8_t *samples, size_t stride) {
   typedef uint16_t Pairs __attribute__((vector_size(16)));
+  SampleLanes even = samples_of(v[0], v[2]), odd = samples_of(v[1], v[3]);
   Pairs left = (Pairs)__builtin_shufflevector(even, odd, 0, 16, 1, 17, 2, 18, 3, 19, 0, 0, 0, 0, 0, 0, 0, 0);
   Pairs right = (Pairs)__builtin_shufflevector(even, odd, 8, 24, 9, 25, 10, 26, 11, 27, 0, 0, 0, 0, 0, 0, 0, 0);
   Pairs rows = EVEN_LANES(left, right);
   for (int y = 0; y < 4; y++) memcpy(samples + (size_t)y * stride, (uint8_t *)&rows + 4 * y, 4);
+}
+
+/// Computes 4x4 samples. Returns false if coefficients are too large.
+static inline bool invert_to_4(Block block, uint8_t *samples, size_t stride) {
+  Lanes v[8], out[4];
+  if (!load_rows(block, v)) return false;
+  if (is_half(block)) {
+    transform_half_to_4(v, constantBits + 1 - middleBits, v);
+    transpose_first(v, 4);
+    transform_half_to_4(v, constantBits + 1 + middleBits + 3, out);
+  } else {
+    transform_to_4(v, constantBits + 1 - middleBits, v);
+    transpose_first(v, 4);
+    if (!rows_are_safe(block, v)) return false;
+    transform_to_4(v, constantBits + 1 + middleBits + 3, out);
+    if (!samples_are_safe(block, out, 4)) return false;
+  }
+  store_four_columns(out, samples, stride);
   return true;
 }
 
@@ -169,11 +204,10 @@ static inline void transform_to_2(const Lanes v[8], int shift, Lanes out[2]) {
 
 /// Computes 2x2 samples. Returns false if coefficients are too large.
 static inline bool invert_to_2(Block block, uint8_t *samples, size_t stride) {
-  Lanes v[8], out[2], zero = {0};
+  Lanes v[8], out[2];
   if (!load_rows(block, v)) return false;
   transform_to_2(v, constantBits + 2 - middleBits, v);
-  for (int i = 2; i < 8; i++) v[i] = zero;
-  transpose(v);
+  transpose_first(v, 2);
   if (!rows_are_safe(block, v)) return false;
   transform_to_2(v, constantBits + 2 + middleBits + 3, out);
   if (!samples_are_safe(block, out, 2)) return false;
