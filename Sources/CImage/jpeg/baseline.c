@@ -20,6 +20,16 @@ typedef struct Component {
   bool isNeeded;
 } Component;
 
+/// The blocks of an MCU that become more than one sample, and where. All are read before the first one is transformed:
+/// a processor that loads a row right after its coefficients were stored one by one waits for the stores.
+typedef struct Blocks {
+  int count;
+  int16_t values[D_MAX_BLOCKS_IN_MCU][64] __attribute__((aligned(32)));
+  Extent extents[D_MAX_BLOCKS_IN_MCU];
+  const Component *components[D_MAX_BLOCKS_IN_MCU];
+  uint8_t *samples[D_MAX_BLOCKS_IN_MCU];
+} Blocks;
+
 struct BaselineDecoder {
   Component components[3];
   int count;
@@ -112,16 +122,7 @@ static inline bool read_mean(Component *component, BitReader *reader, uint8_t *s
   return invert_to_1(component->codes.last * component->codes.dequantizer.factors[0], sample);
 }
 
-/// The blocks of an MCU that become more than one sample, and where. They are all read before the first one is
-/// transformed: a processor would wait to load rows of coefficients that were just stored one by one.
-typedef struct Blocks {
-  int count;
-  int16_t values[D_MAX_BLOCKS_IN_MCU][64] __attribute__((aligned(32)));
-  Extent extents[D_MAX_BLOCKS_IN_MCU];
-  const Component *components[D_MAX_BLOCKS_IN_MCU];
-  uint8_t *samples[D_MAX_BLOCKS_IN_MCU];
-} Blocks;
-
+/// Reads a block, and adds it to `blocks` if it becomes more than one sample.
 static inline bool read_samples(Component *component, BitReader *reader, uint8_t *samples, Blocks *blocks) {
   if (component->side == 1 || !component->isNeeded) return read_mean(component, reader, samples);
   int i = blocks->count++;
@@ -131,6 +132,7 @@ static inline bool read_samples(Component *component, BitReader *reader, uint8_t
   return read_block(reader, &component->codes, (Block){blocks->values[i], &blocks->extents[i]});
 }
 
+/// Computes the samples of all blocks. Returns false if coefficients are too large.
 static inline bool invert_all(Blocks *blocks) {
   for (int i = 0; i < blocks->count; i++) {
     const Component *component = blocks->components[i];

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <jpeglib.h>
 
-/// The number of bits of a look-up. With one more, the tables of a file would fill a cache of 32 KiB. Codes of DC
-/// coefficients are shorter.
+/// The number of bits of a look-up. With one more, the two tables of AC codes would fill a first-level cache of 32 KiB.
+/// Codes of DC coefficients are shorter.
 enum { lookUpBits = 10, lookUpBitsOfDC = 9 };
 
 /// The meaning of the next bits of a block: a coefficient, whose value follows its code; or two of them, if the first

@@ -127,6 +127,7 @@ import Testing
     _ = await held.exchanges.values(count: 1)
     operations[2].cancel()
     await held.resume(first: 1)
+    for operation in operations { await operation.end() }
     await queue.becomesEmpty()
 
     #expect(operations.map(\.result?.failure) == [nil, .cancelled, .cancelled])

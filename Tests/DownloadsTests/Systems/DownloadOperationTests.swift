@@ -76,6 +76,7 @@ import Testing
     _ = await held.exchanges.values(count: 1)
     operations[2].cancel()
     await held.resume(first: 1)
+    for operation in operations { await operation.end() }
     await queue.becomesEmpty()
 
     #expect(operations.map(\.result?.failure) == [nil, .cancelled, .cancelled])
@@ -123,6 +124,7 @@ import Testing
     queue.isSuspended = true
     queue.cancelAllOperations()
     queue.isSuspended = false
+    for operation in operations { await operation.end() }
     await queue.becomesEmpty()
 
     #expect(operations.allSatisfy { $0.result?.failure == .cancelled })
